@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include <stdio.h>
+#include <string.h>
+
+static bool reserve(struct jm_buffer *b, size_t more)
+{
+    if (b->failed || more >= SIZE_MAX / 2 - b->len) {
+        b->failed = true;
+        return false;
+    }
+    size_t need = b->len + more + 1;
+    if (need <= b->cap)
+        return true;
+    size_t cap = b->cap ? b->cap : 64;
+    while (cap < need)
+        cap *= 2;
+    char *data = realloc(b->data, cap);
+    if (!data) {
+        b->failed = true;
+        return false;
+    }
+    b->data = data;
+    b->cap = cap;
+    return true;
+}
+
+void jm_buffer_add(struct jm_buffer *b, const void *bytes, size_t len)
+{
+    if (!reserve(b, len))
+        return;
+    if (len)
+        memcpy(b->data + b->len, bytes, len);
+    b->len += len;
+    b->data[b->len] = 0;
+}
+
+void jm_buffer_adds(struct jm_buffer *b, const char *text)
+{
+    jm_buffer_add(b, text, strlen(text));
+}
+
+void jm_buffer_addf(struct jm_buffer *b, const char *format, ...)
+{
+    char *text;
+    va_list ap;
+    va_start(ap, format);
+    int n = vasprintf(&text, format, ap);
+    va_end(ap);
+    if (n < 0) {
+        b->failed = true;
+        return;
+    }
+    jm_buffer_add(b, text, (size_t)n);
+    free(text);
+}
+
+char *jm_buffer_take(struct jm_buffer *b)
+{
+    if (!reserve(b, 0)) {
+        jm_buffer_free(b);
+        return NULL;
+    }
+    b->data[b->len] = 0;
+    char *data = b->data;
+    *b = (struct jm_buffer){0};
+    return data;
+}
+
+void jm_buffer_free(struct jm_buffer *b)
+{
+    free(b->data);
+    *b = (struct jm_buffer){0};
+}

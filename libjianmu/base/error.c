@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
+#include "base/cleanup.h"
+#include <stdio.h>
+#include <string.h>
+
+struct jianmu_error {
+    jianmu_code code;
+    char *message;
+};
+
+/* Handed out where there is no memory for another; never freed. */
+static char out_of_memory_text[] = "out of memory";
+static jianmu_error out_of_memory = {JIANMU_INTERNAL, out_of_memory_text};
+
+int jm_fail_memory(jianmu_error **err)
+{
+    if (err && !*err)
+        *err = &out_of_memory;
+    return -1;
+}
+
+int jm_vfail(jianmu_error **err, jianmu_code code, const char *format, va_list ap)
+{
+    if (!err || *err)
+        return -1;
+    jianmu_error *e = malloc(sizeof *e);
+    if (!e)
+        return jm_fail_memory(err);
+    e->code = code;
+    if (vasprintf(&e->message, format, ap) < 0) {
+        free(e);
+        return jm_fail_memory(err);
+    }
+    *err = e;
+    return -1;
+}
+
+int jm_fail(jianmu_error **err, jianmu_code code, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    jm_vfail(err, code, format, ap);
+    va_end(ap);
+    return -1;
+}
+
+int jm_fail_errno(jianmu_error **err, jianmu_code code, int errnum, const char *format, ...)
+{
+    if (!err || *err)
+        return -1;
+    jm_auto_free char *text = NULL;
+    va_list ap;
+    va_start(ap, format);
+    int n = vasprintf(&text, format, ap);
+    va_end(ap);
+    if (n < 0) {
+        text = NULL;
+        return jm_fail_memory(err);
+    }
+    /* strerrordesc_np: strerror() is neither thread safe nor free of the locale */
+    const char *what = strerrordesc_np(errnum);
+    return jm_fail(err, code, "%s: %s", text, what ? what : "unknown error");
+}
+
+void jm_wrap(jianmu_error **err, const char *format, ...)
+{
+    if (!err || !*err || *err == &out_of_memory)
+        return;
+    jm_auto_free char *before = NULL;
+    va_list ap;
+    va_start(ap, format);
+    int n = vasprintf(&before, format, ap);
+    va_end(ap);
+    if (n < 0) {
+        before = NULL;
+        return;
+    }
+    char *whole;
+    if (asprintf(&whole, "%s: %s", before, (*err)->message) < 0)
+        return;
+    free((*err)->message);
+    (*err)->message = whole;
+}
+
+int jm_fail_take(jianmu_error **err, jianmu_error *taken)
+{
+    if (err && !*err)
+        *err = taken;
+    else
+        jianmu_error_free(taken);
+    return -1;
+}
+
+jianmu_code jianmu_error_code(const jianmu_error *err)
+{
+    return err ? err->code : JIANMU_OK;
+}
+
+const char *jianmu_error_message(const jianmu_error *err)
+{
+    return err ? err->message : "";
+}
+
+void jianmu_error_free(jianmu_error *err)
+{
+    if (!err || err == &out_of_memory)
+        return;
+    free(err->message);
+    free(err);
+}
+
+const char *jianmu_code_name(jianmu_code code)
+{
+    switch (code) {
+    case JIANMU_OK: return "ok";
+    case JIANMU_INVALID: return "invalid";
+    case JIANMU_NOT_FOUND: return "not_found";
+    case JIANMU_DENIED: return "denied";
+    case JIANMU_NEEDS_CONFIRMATION: return "needs_confirmation";
+    case JIANMU_RATE_LIMITED: return "rate_limited";
+    case JIANMU_OVER_BUDGET: return "over_budget";
+    case JIANMU_BUSY: return "busy";
+    case JIANMU_UNAVAILABLE: return "unavailable";
+    case JIANMU_IMAGE_MISSING: return "image_missing";
+    case JIANMU_UNSUPPORTED: return "unsupported";
+    case JIANMU_SANDBOX_DEAD: return "sandbox_dead";
+    case JIANMU_FORKED: return "forked";
+    case JIANMU_INTERNAL: return "internal";
+    }
+    return "unknown";
+}
+
+const char *jianmu_reason_name(jianmu_reason reason)
+{
+    switch (reason) {
+    case JIANMU_EXITED: return "exited";
+    case JIANMU_SIGNALLED: return "signalled";
+    case JIANMU_TOOL_FAILED: return "tool_failed";
+    case JIANMU_TIMEOUT: return "timeout";
+    case JIANMU_CPU_TIME: return "cpu_time";
+    case JIANMU_MEMORY: return "memory";
+    case JIANMU_PIDS: return "pids";
+    case JIANMU_OUTPUT: return "output";
+    case JIANMU_FSIZE: return "fsize";
+    case JIANMU_DISK: return "disk";
+    case JIANMU_CANCELLED: return "cancelled";
+    }
+    return "unknown";
+}
+
+const char *jianmu_version(void)
+{
+    return JIANMU_VERSION;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Settings: every value is a json_t (seconds are reals, sizes integers of bytes, unset is absent), checked and
+ * coerced on its way in, and remembers where it came from. Layers of them become one plan. */
+#ifndef JM_SETTINGS_H
+#define JM_SETTINGS_H
+
+#include "jianmu.h"
+#include <stdbool.h>
+
+struct jm_registry;
+struct jm_item;
+
+enum jm_type { JM_STR, JM_BOOL, JM_INT, JM_REAL, JM_SECONDS, JM_SIZE, JM_LIST, JM_MAP };
+
+/* A higher layer wins. */
+enum jm_layer { JM_UNSET, JM_DEFAULT, JM_YAML, JM_TOOL_RULE, JM_CONSTRAINTS, JM_CALL };
+
+#define JM_IN_CONSTRAINTS 0x1u /* may stand in constraints and on the command line */
+#define JM_IN_YAML 0x2u        /* may stand below execution: */
+#define JM_PER_TOOL 0x4u       /* may stand below tools.<glob>: */
+#define JM_LIMIT 0x8u          /* asked for, a backend must enforce it or the call is refused */
+#define JM_NULLABLE 0x10u
+#define JM_PER_MODE 0x20u      /* stands below execution.<mode>: where that backend has it */
+#define JM_CWD_SAFE 0x40u      /* may stand in a file that was found in the current directory */
+
+/* THE list of what can be set; knobs.c holds the core's, backends and tools add theirs by their notes. */
+struct jm_knob {
+    const char *name;     /* "timeout_s": in constraints, plan, tools.<glob> */
+    const char *yaml;     /* "execution.timeout_s", "execution.docker.image"; NULL: not in the file */
+    enum jm_type type;
+    unsigned flags;
+    double min, max;      /* of numbers */
+    const char *fallback; /* default as JSON text; NULL: unset */
+    const char *doc;      /* one line */
+};
+extern const struct jm_knob jm_knobs[];
+extern const size_t jm_knob_count;
+const struct jm_knob *jm_knob_find(const char *name);
+
+/* The value of that knob from JSON, coerced and checked; new. The sentence names what and the value. */
+json_t *jm_coerce(const struct jm_knob *knob, const json_t *value, jianmu_error **err);
+/* "30s", "2m", "1h", "500ms", "1.5h", "1m30s", "2" -> seconds; "512m", "1g", "64k", "100" -> bytes. */
+int jm_parse_seconds(const char *text, double *seconds);
+int jm_parse_size(const char *text, uint64_t *bytes);
+
+/* A value and where it came from; file is the config's own string or NULL. */
+struct jm_setting {
+    json_t *value;
+    enum jm_layer layer;
+    const char *file;
+    int line;
+};
+
+/* ---- the plan: complete and read-only ---- */
+struct jm_plan_entry {
+    const char *name;
+    struct jm_setting setting;
+    unsigned flags;
+    bool asked;    /* named by somebody: any layer above JM_DEFAULT */
+};
+struct jm_plan {
+    char *mode, *subject; /* subject: the tool's name, or "job" */
+    size_t count;
+    struct jm_plan_entry *entries;
+    char *notice;         /* what the caller should be told (constraints out of scope); NULL: nothing */
+    /* what the runner and services read for every call */
+    double timeout_s;     /* 0: none */
+    double cpu_time_s;    /* 0: none */
+    uint64_t capture, output_limit, max_output, fsize, nofile; /* 0: none, but capture */
+    uint64_t artifact_count, artifact_bytes, artifact_total, artifact_depth;
+};
+
+/* mode: NULL asks the layers. tool: its registry item or NULL for a job. What is out of scope falls through. */
+struct jm_plan *jm_plan_new(const jianmu_config *config, const jianmu_constraints *constraints, const char *mode,
+                            const char *subject, const struct jm_item *tool, jianmu_error **err);
+void jm_plan_free(struct jm_plan *plan);
+const struct jm_plan_entry *jm_plan_find(const struct jm_plan *plan, const char *name);
+/* {"mode":…, "subject":…, "settings": {name: {"value":…, "layer": "constraints"|…, "source": "jianmu.yaml:12"|"constraints"|"default",
+ * "file":…, "line":…}}, "notice":…}; new. */
+json_t *jm_plan_json(const struct jm_plan *plan);
+/* Overrides one value of an explain by the call's own. */
+const char *jm_layer_name(enum jm_layer layer);
+
+/* The mode that these layers name, normalised, and known to the registry; new. Unknown: an error that lists the known. */
+char *jm_mode_resolve(const jianmu_config *config, const jianmu_constraints *constraints, const char *subject,
+                      jianmu_error **err);
+
+/* config's own: what others ask of it */
+struct jm_registry *jm_config_registry(const jianmu_config *config);
+/* A NULL config given by a caller stands for defaults and the installed plug-ins: this makes that one; new. */
+jianmu_config *jm_config_default(jianmu_error **err);
+
+#endif
