@@ -39,6 +39,7 @@ extern "C" {
 #define JIANMU_IDEMPOTENT 0x2u   /* tool: twice is as once */
 #define JIANMU_OPEN_WORLD 0x4u   /* tool: reaches beyond this machine */
 #define JIANMU_COOPERATES 0x8u   /* tool: looks at its deadline and returns when told to */
+#define JIANMU_BY_PROCESS 0x10u  /* tool: all its work is done in processes of services->process, so all limits hold for it */
 #define JIANMU_ISOLATED 0x100u   /* backend: what runs in it cannot reach the host's files and processes */
 #define JIANMU_IN_PROCESS 0x200u /* backend: tools run in the caller's process */
 
