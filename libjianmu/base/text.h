@@ -8,6 +8,8 @@
 
 /* A float as Python's repr prints it: "30.0", "0.1", "1e-05". */
 const char *jm_print_seconds(double seconds, char text[32]);
+/* The decimal number that text begins with ("2", ".5", "1.5e3"; no sign); its length, 0: none. Too large: inf. */
+size_t jm_parse_real(const char *text, size_t len, double *value);
 
 /* new: the bytes with each maximal invalid part replaced by U+FFFD (Unicode 15, 3.9, table 3-8), *out_len
  * bytes and a NUL. NULL without memory. */

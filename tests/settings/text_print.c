@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * For python_float.py: reads the 64 bits of a double as hexadecimal digits a line, prints it as we do.
+ * With an argument, under that locale. */
+#include "config.h"
+
+#include "base/text.h"
+#include <inttypes.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && !setlocale(LC_ALL, argv[1])) {
+        fprintf(stderr, "no locale %s\n", argv[1]);
+        return 3;
+    }
+    if (argc > 1)
+        printf("%s\n", localeconv()->decimal_point);
+    uint64_t bits;
+    while (scanf("%" SCNx64, &bits) == 1) {
+        double value, back = 0;
+        char text[32];
+        memcpy(&value, &bits, sizeof value);
+        jm_print_seconds(value, text);
+        const char *digits = text + (text[0] == '-');
+        size_t used = jm_parse_real(digits, strlen(digits), &back);
+        printf("%s %d\n", text, used == strlen(digits) && (text[0] == '-' ? -back : back) == value);
+    }
+    return 0;
+}
