@@ -76,7 +76,7 @@ def main():
             env.pop("LC_ALL", None)
             status, lines, err = run([name], numbers[:3000], env)
             bad = list(wrong(numbers[:3000], lines[1:]))
-            good = status == 0 and lines[0] == point and not bad
+            good = status == 0 and lines[0] == point + " [0.25,1e-05,1.5]" and not bad
             for line in [err] * bool(err) + bad[:10]:
                 print("#", line)
             print(f"{'ok' if good else 'not ok'} {n} - {title}")

@@ -3,10 +3,12 @@
  * With an argument, under that locale. */
 #include "config.h"
 
+#include "base/json.h"
 #include "base/text.h"
 #include <inttypes.h>
 #include <locale.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int main(int argc, char **argv)
@@ -15,8 +17,15 @@ int main(int argc, char **argv)
         fprintf(stderr, "no locale %s\n", argv[1]);
         return 3;
     }
-    if (argc > 1)
-        printf("%s\n", localeconv()->decimal_point);
+    if (argc > 1) {
+        static const char numbers[] = "[0.25,1e-05,1.5]";
+        json_error_t why;
+        json_t *value = jm_json_parse(numbers, strlen(numbers), 0, &why);
+        char *again = value ? jm_json_print(value, 0, NULL) : NULL;
+        printf("%s %s\n", localeconv()->decimal_point, again ? again : why.text);
+        free(again);
+        json_decref(value);
+    }
     uint64_t bits;
     while (scanf("%" SCNx64, &bits) == 1) {
         double value, back = 0;
