@@ -5,12 +5,12 @@
 #define JM_AT_H
 
 #include "process/sys.h"
-#include <asm/errno.h>
-#include <linux/fcntl.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <linux/openat2.h>
-#include <linux/stat.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #ifndef __NR_fchmodat2
 #define __NR_fchmodat2 452

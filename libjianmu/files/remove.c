@@ -2,6 +2,7 @@
  * Depth costs neither descriptors nor stack because it is taken away first: what a subdirectory of the top
  * holds is unlinked, and directories in it that are not empty are renamed up into the top under numbers, where
  * they wait for their turn. The numbers are the queue, so there is no memory to allocate either. */
+#include "config.h"
 #include "files/remove.h"
 #include "files/at.h"
 #include <linux/fs.h>
@@ -230,8 +231,26 @@ int jm_remove_below(int dir_fd)
     return (int)error;
 }
 
-/* The name by which parent holds the directory st, without /proc or after a rename under our hands. */
-static long remove_by_inode(int dir_fd, int parent, const struct statx *st)
+static bool is_this(int at, const char *path, const struct statx *st)
+{
+    struct statx found;
+    return jm_at_stat(at, path, &found) == 0 && found.stx_ino == st->stx_ino && jm_stat_same_device(&found, st);
+}
+
+/* By the path that the kernel knows, which takes no descriptor; -ENOENT where that leads nowhere. */
+static long remove_by_path(int dir_fd, const struct statx *st)
+{
+    char link[40], path[4096];
+    jm_proc_fd(link, dir_fd);
+    long n = jm_sys(__NR_readlinkat, AT_FDCWD, link, path, sizeof path);
+    if (n <= 0 || n >= (long)sizeof path)
+        return -ENOENT;
+    path[n] = 0;
+    return is_this(AT_FDCWD, path, st) ? unlink_at(AT_FDCWD, path, AT_REMOVEDIR) : -ENOENT;
+}
+
+/* By its number in the directory above, where there is no /proc or the path is too long or closed to us. */
+static long remove_by_inode(int dir_fd, const struct statx *st)
 {
     union {
         struct jm_dirent first;
@@ -244,32 +263,23 @@ static long remove_by_inode(int dir_fd, int parent, const struct statx *st)
     while (r == -ENOENT && (n = jm_sys(__NR_getdents64, fd, buffer.bytes, sizeof buffer.bytes)) > 0) {
         for (long at = 0; r == -ENOENT && at < n;) {
             const struct jm_dirent *e = (const void *)(buffer.bytes + at);
-            struct statx found;
             at += e->len;
-            if (e->ino == st->stx_ino && !jm_is_dots(e->name) && jm_at_stat(parent, e->name, &found) == 0 &&
-                found.stx_ino == st->stx_ino && jm_stat_same_device(&found, st))
-                r = unlink_at(parent, e->name, AT_REMOVEDIR);
+            if (e->ino == st->stx_ino && !jm_is_dots(e->name) && is_this((int)fd, e->name, st))
+                r = unlink_at((int)fd, e->name, AT_REMOVEDIR);
         }
     }
     jm_close(fd);
     return r;
 }
 
-static long remove_from(int dir_fd, int parent, const struct statx *st)
+static long remove_named(int dir_fd, const struct statx *st)
 {
-    char link[40], path[4096];
-    jm_proc_fd(link, dir_fd);
-    long n = jm_sys(__NR_readlinkat, AT_FDCWD, link, path, sizeof path);
-    if (n > 0 && n < (long)sizeof path) {
-        struct statx found;
-        path[n] = 0;
-        while (n > 0 && path[n - 1] != '/')
-            n--;
-        if (path[n] && jm_at_stat(parent, path + n, &found) == 0 && found.stx_ino == st->stx_ino &&
-            jm_stat_same_device(&found, st))
-            return unlink_at(parent, path + n, AT_REMOVEDIR);
+    long r = remove_by_path(dir_fd, st);
+    if (r == -ENOENT || r == -EACCES) {
+        long other = remove_by_inode(dir_fd, st);
+        r = other == -ENOENT ? r : other;
     }
-    return remove_by_inode(dir_fd, parent, st);
+    return r;
 }
 
 int jm_remove_self(int dir_fd)
@@ -278,14 +288,10 @@ int jm_remove_self(int dir_fd)
     long r = jm_at_stat(dir_fd, "", &st);
     if (r < 0 || st.stx_nlink == 0)
         return (int)r;
-    long parent = jm_sys(__NR_openat, dir_fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
-    if (parent == -EACCES && own(dir_fd) == 0)
-        parent = jm_sys(__NR_openat, dir_fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
-    if (parent < 0)
-        return (int)parent;
-    r = remove_from(dir_fd, (int)parent, &st);
+    r = remove_named(dir_fd, &st);
+    if (r == -EACCES && own(dir_fd) == 0) /* ".." is looked up in it */
+        r = remove_named(dir_fd, &st);
     if (r == -EPERM && thaw(dir_fd))
-        r = remove_from(dir_fd, (int)parent, &st);
-    jm_close(parent);
+        r = remove_named(dir_fd, &st);
     return (int)r;
 }

@@ -6,6 +6,7 @@
 
 #include "jianmu.h"
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct jm_input {
     const char *path; /* already normalised by jm_path_normalise */
@@ -18,7 +19,8 @@ struct jm_workdir {
     char *base, *work, *home, *tmp; /* absolute paths, for environment and command line only */
     struct jm_written *written;     /* script and inputs: device, inode, size, times; for collect */
     size_t written_count;
-    char **argv;                    /* of job_command; freed with it */
+    char **argv;                    /* of job_command, one block; freed with it */
+    pid_t owner;                    /* the process that made it: a forked child frees memory only */
 };
 
 /* "./x", "a//b" -> "x", "a/b"; new. Absolute, "..", empty, NUL, a trailing "/" and a name over 255 bytes: JIANMU_INVALID. */
