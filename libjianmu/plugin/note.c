@@ -185,6 +185,12 @@ static int walk_segment(const struct jm_elf *elf, const Elf64_Phdr *segment, str
     return 0;
 }
 
+/* Compilers lay objects out in an order of their own. */
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct jm_note *)a)->name, ((const struct jm_note *)b)->name);
+}
+
 int jm_notes_read(const struct jm_elf *elf, struct jm_notes *notes, struct jm_refusal *r)
 {
     unsigned seen = 0;
@@ -200,6 +206,7 @@ int jm_notes_read(const struct jm_elf *elf, struct jm_notes *notes, struct jm_re
     if (!notes->count)
         return jm_refuse(r, "no_note", "%s has no note of jianmu: it is some other shared object, or was built without "
                          "JIANMU_TOOL or JIANMU_BACKEND", elf->path);
+    qsort(notes->list, notes->count, sizeof *notes->list, by_name);
     return 0;
 }
 
