@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include <stdio.h>
