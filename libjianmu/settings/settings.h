@@ -12,8 +12,8 @@ struct jm_item;
 
 enum jm_type { JM_STR, JM_BOOL, JM_INT, JM_REAL, JM_SECONDS, JM_SIZE, JM_LIST, JM_MAP };
 
-/* A higher layer wins. */
-enum jm_layer { JM_UNSET, JM_DEFAULT, JM_YAML, JM_TOOL_RULE, JM_CONSTRAINTS, JM_CALL };
+/* A higher layer wins; JM_POLICY stands where a maximum of policy.yaml took the place of a default or of nothing. */
+enum jm_layer { JM_UNSET, JM_DEFAULT, JM_YAML, JM_TOOL_RULE, JM_CONSTRAINTS, JM_CALL, JM_POLICY };
 
 #define JM_IN_CONSTRAINTS 0x1u /* may stand in constraints and on the command line */
 #define JM_IN_YAML 0x2u        /* may stand below execution: */
@@ -43,7 +43,8 @@ json_t *jm_coerce(const struct jm_knob *knob, const json_t *value, jianmu_error 
 int jm_parse_seconds(const char *text, double *seconds);
 int jm_parse_size(const char *text, uint64_t *bytes);
 
-/* A value and where it came from; file is the config's own string or NULL. */
+/* A value and where it came from. file is the config's own string or NULL; without a line it says whose default
+ * the value is. */
 struct jm_setting {
     json_t *value;
     enum jm_layer layer;
@@ -68,6 +69,7 @@ struct jm_plan {
     double cpu_time_s;    /* 0: none */
     uint64_t capture, output_limit, max_output, fsize, nofile; /* 0: none, but capture */
     uint64_t artifact_count, artifact_bytes, artifact_total, artifact_depth;
+    struct jm_setting timeout_max; /* of policy.yaml, for the call's own timeout; value NULL: none */
 };
 
 /* mode: NULL asks the layers. tool: its registry item or NULL for a job. What is out of scope falls through. */
@@ -78,7 +80,10 @@ const struct jm_plan_entry *jm_plan_find(const struct jm_plan *plan, const char 
 /* {"mode":…, "subject":…, "settings": {name: {"value":…, "layer": "constraints"|…, "source": "jianmu.yaml:12"|"constraints"|"default",
  * "file":…, "line":…}}, "notice":…}; new. */
 json_t *jm_plan_json(const struct jm_plan *plan);
-/* Overrides one value of an explain by the call's own. */
+/* May a call set this timeout of its own? -1: JIANMU_DENIED, it is above the policy's maximum. */
+int jm_plan_check_timeout(const struct jm_plan *plan, double seconds, jianmu_error **err);
+/* Puts the call's own timeout into what jm_plan_json made. 0, or -1 without memory. */
+int jm_plan_json_timeout(json_t *explain, double seconds);
 const char *jm_layer_name(enum jm_layer layer);
 
 /* The mode that these layers name, normalised, and known to the registry; new. Unknown: an error that lists the known. */

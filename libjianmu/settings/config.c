@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A config's life: made, given directories, loaded once, then only read. */
+#include "config.h"
+
+#include "settings/inside.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "plugin/registry.h"
+#include "settings/values.h"
+#include <string.h>
+#include <sys/auxv.h>
+
+void *jm_append(void *list_pointer, size_t *count, size_t size)
+{
+    char *list = *(void **)list_pointer;
+    if ((*count & (*count - 1)) == 0) {
+        list = realloc(list, (*count ? 2 * *count : 1) * size);
+        if (!list)
+            return NULL;
+        *(void **)list_pointer = list;
+    }
+    return memset(list + (*count)++ * size, 0, size);
+}
+
+jianmu_config *jianmu_config_new(void)
+{
+    jianmu_config *config = calloc(1, sizeof *config);
+    if (!config)
+        return NULL;
+    config->sysconfdir = JM_SYSCONFDIR;
+    config->plugin_root = JM_BACKENDS_ROOT;
+    config->secure = getauxval(AT_SECURE) != 0;
+    return config;
+}
+
+static void free_strings(char **list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(list[i]);
+    free(list);
+}
+
+/* Takes away all that a load brought. */
+static void unload(jianmu_config *c)
+{
+    for (size_t i = 0; i < c->value_count; i++) {
+        free(c->values[i].path);
+        json_decref(c->values[i].setting.value);
+    }
+    for (size_t i = 0; i < c->rule_count; i++) {
+        free(c->rules[i].glob);
+        free(c->rules[i].name);
+        json_decref(c->rules[i].setting.value);
+    }
+    for (size_t i = 0; i < c->bound_count; i++)
+        json_decref(c->bounds[i].setting.value);
+    free(c->values);
+    free(c->rules);
+    free(c->bounds);
+    jm_keys_free(&c->keys);
+    jm_registry_free(c->registry);
+    free_strings(c->search, c->search_count);
+    free(c->file);
+    free(c->policy_file);
+    json_decref(c->env_args_max);
+    *c = (jianmu_config){.dirs = c->dirs, .dir_count = c->dir_count, .sysconfdir = c->sysconfdir,
+                         .plugin_root = c->plugin_root, .secure = c->secure};
+}
+
+void jianmu_config_free(jianmu_config *config)
+{
+    if (!config)
+        return;
+    unload(config);
+    free_strings(config->dirs, config->dir_count);
+    free(config);
+}
+
+int jianmu_config_add_plugin_dir(jianmu_config *config, const char *dir, jianmu_error **err)
+{
+    char shown[JM_SHOWN];
+    if (config->loaded)
+        return jm_fail(err, JIANMU_INVALID, "a directory of plug-ins cannot be added to a config that is loaded");
+    if (*dir != '/')
+        return jm_fail(err, JIANMU_INVALID, "plug-in directory: %s is not an absolute path", jm_show(shown, dir));
+    char **slot = jm_append(&config->dirs, &config->dir_count, sizeof *slot);
+    if (!slot || !(*slot = strdup(dir)))
+        return jm_fail_memory(err);
+    return 0;
+}
+
+static int read_environment(jianmu_config *c, jianmu_error **err)
+{
+    const char *text = jm_config_env(c, "JIANMU_TOOL_ARGS_MAX");
+    if (!text)
+        return 0;
+    jm_auto_json json_t *value = json_string(text);
+    if (!value)
+        return jm_fail(err, JIANMU_INVALID, "$JIANMU_TOOL_ARGS_MAX is not valid UTF-8");
+    c->env_args_max = jm_coerce_as("$JIANMU_TOOL_ARGS_MAX", jm_knob_find("tool_args_max"), value, err);
+    return c->env_args_max ? 0 : -1;
+}
+
+/* text NULL: no file. The order matters: which keys there are is known only after plugins.path was followed. */
+static int load(jianmu_config *c, const char *text, size_t len, jianmu_error **err)
+{
+    static const struct jm_node empty = {.kind = JM_NODE_MAP};
+    jm_auto_json json_t *path = NULL;
+    struct jm_node *root = text ? jm_yaml_parse(text, len, c->file, err) : NULL;
+    const struct jm_node *top = text ? root : &empty;
+    int rc = top && !jm_check_top(c, top, err) && !jm_check_plugins_path(c, top, &path, err) &&
+             !jm_config_scan(c, path, err) && !jm_keys_build(&c->keys, c->registry, err) && !jm_check(c, top, err) &&
+             !read_environment(c, err) && !jm_policy_load(c, err) ? 0 : -1;
+    jm_node_free(root);
+    c->loaded = rc == 0;
+    return rc;
+}
+
+static int can_load(const jianmu_config *config, jianmu_error **err)
+{
+    return config->loaded ? jm_fail(err, JIANMU_INVALID, "this config is loaded already") : 0;
+}
+
+int jianmu_config_load(jianmu_config *config, const char *file, jianmu_error **err)
+{
+    jm_auto_free char *text = NULL;
+    size_t len = 0;
+    if (can_load(config, err))
+        return -1;
+    int rc = jm_config_find(config, file, &text, &len, err) || load(config, text, len, err) ? -1 : 0;
+    if (rc)
+        unload(config);
+    return rc;
+}
+
+int jianmu_config_load_text(jianmu_config *config, const char *text, size_t len, const char *name, jianmu_error **err)
+{
+    if (can_load(config, err))
+        return -1;
+    config->file = strdup(name ? name : "config");
+    int rc = config->file ? load(config, text, len, err) : jm_fail_memory(err);
+    if (rc)
+        unload(config);
+    return rc;
+}
+
+jianmu_config *jm_config_default(jianmu_error **err)
+{
+    jianmu_config *config = jianmu_config_new();
+    if (!config) {
+        jm_fail_memory(err);
+        return NULL;
+    }
+    if (jianmu_config_load_text(config, "", 0, "defaults", err)) {
+        jianmu_config_free(config);
+        return NULL;
+    }
+    return config;
+}
+
+struct jm_registry *jm_config_registry(const jianmu_config *config)
+{
+    return config->registry;
+}
+
+const struct jm_setting *jm_config_value(const jianmu_config *config, const char *path)
+{
+    for (size_t i = 0; i < config->value_count; i++)
+        if (!strcmp(config->values[i].path, path))
+            return &config->values[i].setting;
+    return NULL;
+}

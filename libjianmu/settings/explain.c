@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A plan's own: found in, told, freed; and the mode. */
+#include "config.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "plugin/registry.h"
+#include "settings/inside.h"
+#include "settings/constraints.h"
+#include "settings/values.h"
+#include <stdio.h>
+#include <string.h>
+
+const char *jm_layer_name(enum jm_layer layer)
+{
+    switch (layer) {
+    case JM_UNSET: return "unset";
+    case JM_DEFAULT: return "default";
+    case JM_YAML: return "yaml";
+    case JM_TOOL_RULE: return "tools";
+    case JM_CONSTRAINTS: return "constraints";
+    case JM_CALL: return "call";
+    case JM_POLICY: return "policy";
+    }
+    return "unknown";
+}
+
+void jm_plan_free(struct jm_plan *plan)
+{
+    if (!plan)
+        return;
+    for (size_t i = 0; i < plan->count; i++)
+        json_decref(plan->entries[i].setting.value);
+    json_decref(plan->timeout_max.value);
+    free(plan->entries);
+    free(plan->mode);
+    free(plan->subject);
+    free(plan->notice);
+    free(plan);
+}
+
+const struct jm_plan_entry *jm_plan_find(const struct jm_plan *plan, const char *name)
+{
+    for (size_t i = 0; i < plan->count; i++)
+        if (!strcmp(plan->entries[i].name, name))
+            return &plan->entries[i];
+    return NULL;
+}
+
+static json_t *setting_json(const struct jm_setting *s)
+{
+    const char *layer = jm_layer_name(s->layer);
+    jm_auto_free char *source = NULL;
+    int n = s->line    ? asprintf(&source, "%s:%d", s->file, s->line)
+            : s->file  ? asprintf(&source, "%s (%s)", layer, s->file)
+                       : asprintf(&source, "%s", layer);
+    if (n < 0) {
+        source = NULL;
+        return NULL;
+    }
+    json_t *json = json_pack("{s:O?, s:s, s:s+}", "value", s->value, "layer", layer, "source", source, "");
+    if (json && s->line && (json_object_set_new(json, "file", json_string(s->file)) ||
+                            json_object_set_new(json, "line", json_integer(s->line)))) {
+        json_decref(json);
+        return NULL;
+    }
+    return json;
+}
+
+json_t *jm_plan_json(const struct jm_plan *plan)
+{
+    jm_auto_json json_t *settings = json_object();
+    for (size_t i = 0; settings && i < plan->count; i++)
+        if (json_object_set_new(settings, plan->entries[i].name, setting_json(&plan->entries[i].setting)))
+            return NULL;
+    return settings ? json_pack("{s:s, s:s, s:O, s:s?}", "mode", plan->mode, "subject", plan->subject, "settings", settings,
+                                "notice", plan->notice) : NULL;
+}
+
+int jm_plan_check_timeout(const struct jm_plan *plan, double seconds, jianmu_error **err)
+{
+    char asked[32], most[JM_SHOWN];
+    const struct jm_setting *max = &plan->timeout_max;
+    if (!max->value || seconds <= json_number_value(max->value))
+        return 0;
+    return jm_fail(err, JIANMU_DENIED, "timeout_s: %s (call) is above the maximum %s (%s:%d)",
+                   jm_print_seconds(seconds, asked), jm_show_value(most, max->value), max->file, max->line);
+}
+
+int jm_plan_json_timeout(json_t *explain, double seconds)
+{
+    struct jm_setting call = {json_real(seconds), JM_CALL, NULL, 0};
+    json_t *json = call.value ? setting_json(&call) : NULL;
+    json_decref(call.value);
+    return json_object_set_new(json_object_get(explain, "settings"), "timeout_s", json);
+}
+
+/* Where the mode stands: constraints, the file, or the default. */
+static json_t *named_mode(const jianmu_config *config, const jianmu_constraints *constraints, const char *subject,
+                          struct jm_setting *from)
+{
+    json_t *asked = jm_constraints_get(constraints, "mode");
+    const struct jm_setting *set = jm_config_value(config, "execution.tool_runner");
+    if (asked && jm_constraints_apply(constraints, subject, subject && !strcmp(subject, "job"))) {
+        *from = (struct jm_setting){asked, JM_CONSTRAINTS, NULL, 0};
+        return asked;
+    }
+    if (set)
+        *from = *set;
+    const struct jm_key *core = jm_keys_core(&config->keys, "mode");
+    return set ? set->value : core ? core->fallback : NULL;
+}
+
+char *jm_mode_resolve(const jianmu_config *config, const jianmu_constraints *constraints, const char *subject,
+                      jianmu_error **err)
+{
+    struct jm_setting from = {0};
+    jianmu_error *why = NULL;
+    if (!config->loaded) {
+        jm_fail(err, JIANMU_INVALID, "the config is not loaded");
+        return NULL;
+    }
+    const char *mode = json_string_value(named_mode(config, constraints, subject, &from));
+    if (jm_registry_find(config->registry, JIANMU_KIND_BACKEND, mode, &why)) {
+        char *copy = strdup(mode);
+        if (!copy)
+            jm_fail_memory(err);
+        return copy;
+    }
+    if (from.line)
+        jm_wrap(&why, "%s:%d: execution.tool_runner", from.file, from.line);
+    else if (from.value)
+        jm_wrap(&why, "constraints: mode");
+    jm_fail_take(err, why);
+    return NULL;
+}

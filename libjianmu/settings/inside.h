@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The inside of a config: filled by config.c, check.c and policy.c, read by plan.c and lists.c. */
+#ifndef JM_INSIDE_H
+#define JM_INSIDE_H
+
+#include "settings/keys.h"
+#include "settings/yaml.h"
+
+/* A value of the file below execution: or plugins: */
+struct jm_named {
+    char *path; /* as in its key */
+    struct jm_setting setting;
+};
+
+/* A value below tools.<glob>: */
+struct jm_rule {
+    char *glob, *name;
+    struct jm_setting setting;
+};
+
+/* A value below max: of policy.yaml */
+struct jm_bound {
+    const struct jm_knob *knob;
+    struct jm_setting setting;
+};
+
+struct jianmu_config {
+    char **dirs;             /* --plugin-dir */
+    size_t dir_count;
+    const char *sysconfdir;  /* where jianmu/policy.yaml and jianmu/jianmu.yaml are; tests set others of both */
+    const char *plugin_root; /* where the installed plug-ins are */
+    bool secure;             /* started with more rights than its caller: environment and current directory say nothing */
+    bool loaded;
+    char *file, *policy_file; /* as told in complaints */
+    bool in_cwd;              /* the file was found in the current directory */
+    char **search;            /* directories of plug-ins that were looked into */
+    size_t search_count;
+    struct jm_registry *registry;
+    struct jm_keys keys;
+    json_t *env_args_max;     /* $JIANMU_TOOL_ARGS_MAX */
+    struct jm_named *values;
+    size_t value_count;
+    struct jm_rule *rules;
+    size_t rule_count;
+    struct jm_bound *bounds;
+    size_t bound_count;
+};
+
+/* Room for one more at the end of a list; NULL without memory. */
+void *jm_append(void *list_pointer, size_t *count, size_t size);
+
+/* The environment's word, or NULL where there is none or it must not be heard. */
+const char *jm_config_env(const jianmu_config *config, const char *name);
+
+/* The whole of a regular file of at most JM_YAML_BYTES; new. 1: there is none. */
+int jm_file_read(const char *path, char **text, size_t *len, jianmu_error **err);
+/* Looks for the config file: its text in *text, NULL where there is none; config->file and in_cwd are set. */
+int jm_config_find(jianmu_config *config, const char *file, char **text, size_t *len, jianmu_error **err);
+/* Scans the directories of plug-ins. */
+int jm_config_scan(jianmu_config *config, const json_t *path, jianmu_error **err);
+
+/* Only the top: is every section known, and may it stand in this file? */
+int jm_check_top(const jianmu_config *config, const struct jm_node *root, jianmu_error **err);
+/* Every key and value against config->keys; fills values and rules. */
+int jm_check(jianmu_config *config, const struct jm_node *root, jianmu_error **err);
+/* plugins.path alone, which must be known before the keys are; *path: new, NULL where it is not set. */
+int jm_check_plugins_path(const jianmu_config *config, const struct jm_node *root, json_t **path, jianmu_error **err);
+/* policy.yaml, if there is one; fills bounds. */
+int jm_policy_load(jianmu_config *config, jianmu_error **err);
+
+const struct jm_setting *jm_config_value(const jianmu_config *config, const char *path); /* NULL: not set */
+
+bool jm_glob_match(const char *glob, const char *name); /* "*" and "?" */
+bool jm_glob_is_literal(const char *glob);
+size_t jm_glob_literals(const char *glob); /* characters that are not wild */
+
+#endif

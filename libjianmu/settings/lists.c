@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a config holds, as JSON for callers and models. None of the plug-ins' code runs. */
+#include "config.h"
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "plugin/registry.h"
+#include "settings/inside.h"
+#include <string.h>
+
+json_t *jianmu_config_plugins(const jianmu_config *config)
+{
+    return config->registry ? jm_registry_json(config->registry) : json_array();
+}
+
+/* A path may hold any bytes, JSON may not. */
+static json_t *path_json(const char *path)
+{
+    size_t len;
+    jm_auto_free char *valid = jm_utf8_repair(path, strlen(path), &len);
+    return valid ? json_string(valid) : NULL;
+}
+
+static json_t *flags_json(uint64_t flags)
+{
+    static const struct {
+        uint64_t bit;
+        const char *name;
+    } names[] = {{JIANMU_READ_ONLY, "read_only"},   {JIANMU_IDEMPOTENT, "idempotent"}, {JIANMU_OPEN_WORLD, "open_world"},
+                 {JIANMU_COOPERATES, "cooperates"}, {JIANMU_BY_PROCESS, "by_process"}, {JIANMU_ISOLATED, "isolated"},
+                 {JIANMU_IN_PROCESS, "in_process"}};
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < jm_countof(names); i++) {
+        if (flags & names[i].bit && json_array_append_new(list, json_string(names[i].name))) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static json_t *tool_json(const struct jm_item *item)
+{
+    static const char *const dangers[] = {"read", "write", "dangerous"};
+    size_t danger = item->danger >= 1 && item->danger <= 3 ? item->danger - 1 : 2; /* unknown: the worst */
+    json_t *schema = json_copy(item->json); /* what stands in x-jianmu is not for models */
+    if (schema)
+        json_object_del(schema, "x-jianmu");
+    return json_pack("{s:s, s:s, s:o, s:s, s:o, s:o}", "name", item->name, "description", item->text, "parameters", schema,
+                     "danger", dangers[danger], "flags", flags_json(item->flags), "path", path_json(item->path));
+}
+
+static json_t *backend_json(const struct jm_item *item)
+{
+    json_t *enforces = json_object_get(item->json, "enforces");
+    return json_pack("{s:s, s:s, s:o, s:o, s:o}", "mode", item->name, "description", item->text, "enforces",
+                     json_is_array(enforces) ? json_deep_copy(enforces) : json_array(), "flags", flags_json(item->flags), "path",
+                     path_json(item->path));
+}
+
+static json_t *list(const jianmu_config *config, uint32_t kind, json_t *(*one)(const struct jm_item *))
+{
+    json_t *all = json_array();
+    size_t count = config->registry ? jm_registry_count(config->registry) : 0;
+    for (size_t i = 0; all && i < count; i++) {
+        const struct jm_item *item = jm_registry_item(config->registry, i);
+        if (item->kind == kind && item->state == JM_USABLE && json_array_append_new(all, one(item))) {
+            json_decref(all);
+            return NULL;
+        }
+    }
+    return all;
+}
+
+json_t *jianmu_config_tools(const jianmu_config *config)
+{
+    return list(config, JIANMU_KIND_TOOL, tool_json);
+}
+
+json_t *jianmu_config_backends(const jianmu_config *config)
+{
+    return list(config, JIANMU_KIND_BACKEND, backend_json);
+}
+
+json_t *jianmu_config_keys(const jianmu_config *config)
+{
+    return jm_keys_json(&config->keys);
+}
