@@ -40,8 +40,9 @@ static int fail_with(int errnum)
     return -1;
 }
 
-/* Puts what the link says in front of the rest of the way. 1 it was a link, 0 none, -1 errno. */
-static int follow_link(struct walk *w, int at, const char *name, const char *rest)
+/* Puts what the link says in front of the rest of the way, which is empty behind a last "/". 1 it was a link, 0 none,
+ * -1 errno. */
+static int follow_link(struct walk *w, int at, const char *name, bool slash, const char *rest)
 {
     char target[WALK_PATH];
     ssize_t n = readlinkat(at, name, target, PATH_MAX);
@@ -54,7 +55,7 @@ static int follow_link(struct walk *w, int at, const char *name, const char *res
     size_t rest_len = strlen(rest);
     if ((size_t)n + 1 + rest_len >= sizeof target)
         return fail_with(ENAMETOOLONG);
-    if (*rest)
+    if (slash)
         target[n++] = '/';
     memcpy(target + n, rest, rest_len + 1);
     memcpy(w->todo, target, (size_t)n + rest_len + 1);
@@ -86,7 +87,7 @@ static int step(struct walk *w, int dir, int flags, mode_t mode, int *result)
         return 1;
     }
     bool stays_link = last && !slash && (flags & O_NOFOLLOW || (flags & O_CREAT && flags & O_EXCL));
-    int link = stays_link ? 0 : follow_link(w, at, name, rest);
+    int link = stays_link ? 0 : follow_link(w, at, name, slash, rest);
     if (link)
         return link < 0 ? (*result = -1, 0) : 1;
     if (last) {

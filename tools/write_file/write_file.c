@@ -140,8 +140,7 @@ static int replace(jianmu_context *ctx, const struct target *t, const struct sta
 }
 
 /* All of it or nothing: what was written is taken back where the rest does not fit. */
-static int append(jianmu_context *ctx, const struct target *t, const char *data, size_t len, uint64_t most,
-                  json_int_t *size)
+static int append(jianmu_context *ctx, const struct target *t, const char *data, size_t len, json_int_t *size)
 {
     struct stat st;
     jm_auto_fd int fd = openat(t->dir, t->name,
@@ -151,8 +150,6 @@ static int append(jianmu_context *ctx, const struct target *t, const char *data,
     if (!S_ISREG(st.st_mode))
         return fail_with(ENXIO);
     *size = st.st_size + (json_int_t)len;
-    if ((uint64_t)*size > most)
-        return fail_with(EFBIG);
     if (write_all(ctx, fd, data, len) == 0)
         return 0;
     int saved = errno;
@@ -166,16 +163,12 @@ static json_t *put(jianmu_context *ctx, const struct tool_place *place, const ch
     const char *data = json_string_value(content);
     size_t len = json_string_length(content);
     json_int_t size = (json_int_t)len;
-    json_t *value, *fsize = ctx->services->setting(ctx, "fsize");
-    uint64_t most = json_is_integer(fsize) ? (uint64_t)json_integer_value(fsize) : UINT64_MAX;
-    int failed = len > most ? fail_with(EFBIG) : find_target(place->dir, place->path, &t, &st);
+    json_t *value;
+    int failed = find_target(place->dir, place->path, &t, &st);
     if (!failed)
-        failed = appends ? append(ctx, &t, data, len, most, &size) : replace(ctx, &t, &st, data, len);
+        failed = appends ? append(ctx, &t, data, len, &size) : replace(ctx, &t, &st, data, len);
     if (failed && errno == ECANCELED)
         value = tool_stopped(ctx);
-    else if (failed && errno == EFBIG && most != UINT64_MAX)
-        value = tool_error(ctx, "'%s' would be larger than the limit fsize allows (%llu bytes)", path,
-                           (unsigned long long)most);
     else if (failed)
         value = tool_path_error(ctx, path, errno);
     else if (!(value = json_pack("{s:I, s:I}", "bytes", (json_int_t)len, "size", size)))
