@@ -24,6 +24,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* The numbers of errors and reasons never change; new ones get new numbers. */
 typedef enum jianmu_code {
@@ -197,9 +198,13 @@ double jianmu_result_seconds(const jianmu_result *r, const char *what); /* wall 
 uint64_t jianmu_result_peak_memory(const jianmu_result *r);   /* bytes of the largest process; 0: not measured */
 void jianmu_result_free(jianmu_result *r);
 
+/* Any value as JSON text: reals as Python prints them, whatever the locale; indent 0: one line. new: free(); NULL without memory. */
+char *jianmu_json_text(const json_t *value, int indent);
+
 /* ---- what a dead process of ours may have left ---- */
 int jianmu_gc(const jianmu_config *config, json_t **removed, jianmu_error **err); /* *removed: new list of paths */
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -264,7 +264,8 @@ struct jm_workdir *jm_workdir_open(const char *parent, const char *script_name, 
     dir->parent_fd = dir->base_fd = dir->work_fd = -1;
     dir->owner = getpid();
     struct jm_input first = {script_name, script, script_len};
-    if (build(dir, parent, &first, inputs, count, err) == 0)
+    int failed = script_name ? build(dir, parent, &first, inputs, count, err) : place(dir, parent, 0, "", err);
+    if (!failed)
         return dir;
     jm_workdir_close(dir);
     return NULL;

@@ -26,7 +26,8 @@ struct jm_workdir {
 /* "./x", "a//b" -> "x", "a/b"; new. Absolute, "..", empty, NUL, a trailing "/" and a name over 255 bytes: JIANMU_INVALID. */
 char *jm_path_normalise(const char *path, size_t len, jianmu_error **err);
 
-/* parent: NULL for the best of $TMPDIR, /tmp (a tmpfs that allows exec is preferred: /dev/shm). script_name: "main.py".
+/* parent: NULL for the best of $TMPDIR, /tmp (a tmpfs that allows exec is preferred: /dev/shm). script_name: "main.py";
+ * NULL for a directory without any.
  * Nothing is left behind on failure. */
 struct jm_workdir *jm_workdir_open(const char *parent, const char *script_name, const void *script, size_t script_len,
                                    const struct jm_input *inputs, size_t count, jianmu_error **err);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What belongs to one call: its ids, its own timeout, and the flag that cancels it. Cancelling takes no lock, so
+ * that it may come from any thread at any time. */
+#ifndef JM_CALL_H
+#define JM_CALL_H
+
+#include "jianmu.h"
+#include <stdatomic.h>
+
+struct jianmu_call {
+    double timeout_s;                  /* 0: none */
+    char *run_id, *node_name, *tool_call_id;
+    atomic_int cancelled;
+    atomic_int event_fd;               /* readable once cancelled; -1: nobody asked yet */
+    atomic_int timer_fd;               /* readable once cancelled or past a deadline; -1: nobody asked yet */
+    _Atomic(atomic_uint *) waiting;    /* word of the worker that the caller waits for */
+};
+
+#define JM_WAIT_DONE 1u
+#define JM_WAIT_CANCELLED 2u
+
+/* Descriptors, made on first use, the call's own; -1: cannot be had (errno). */
+int jm_call_event_fd(jianmu_call *call);
+int jm_call_timer_fd(jianmu_call *call, int64_t deadline);
+
+void jm_futex_wake(atomic_uint *word);
+/* Until *word differs from seen, or the deadline (CLOCK_MONOTONIC nanoseconds; 0: none) has come. */
+void jm_futex_wait(atomic_uint *word, unsigned seen, int64_t deadline);
+
+#endif

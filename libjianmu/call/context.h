@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One call on its way through backend and plug-ins. It lives on the stack of the caller, or, where the call may be
+ * abandoned, on the heap. Only its first member is public. */
+#ifndef JM_CONTEXT_H
+#define JM_CONTEXT_H
+
+#include "base/error.h"
+#include "call/call.h"
+#include "call/event.h"
+#include "call/job.h"
+#include "call/result.h"
+#include "files/workdir.h"
+#include "jianmu-plugin.h"
+#include "plugin/registry.h"
+#include "settings/settings.h"
+#include <pthread.h>
+
+/* A tool of one runner: its plan is made once. */
+struct jianmu_tool {
+    struct jianmu_tool *next;
+    jianmu_runner *runner;
+    struct jm_item *item;
+    const char *name;
+    struct jm_plan *plan;
+    json_t *enforced;
+    char *refusal;               /* a limit was asked for that cannot be had: every call is refused with this */
+    bool cooperates;
+    bool abandoned;              /* a call in it was: its instance is never closed */
+    struct jianmu_tool_plugin plugin; /* of a tool that runs in this process; else zero */
+    void *instance;
+};
+
+/* Freed when the call ends: what services handed out. */
+struct jm_garbage {
+    struct jm_garbage *next;
+    void (*release)(void *);
+    void *what;
+};
+
+typedef struct jm_context {
+    jianmu_context public;
+    jianmu_runner *runner;
+    const jianmu_tool *tool;     /* NULL: a job, or no call at all (opening) */
+    const jianmu_job *job;
+    const struct jm_plan *plan;
+    const char *subject;         /* the tool's name, or "job" */
+    jianmu_call *call;           /* NULL: none given, or abandoned */
+    jianmu_result *result;       /* NULL while opening */
+    jianmu_error *error;         /* of fail() */
+    bool failed;                 /* tool_failed() was called; its text is the result's message */
+    bool listening;
+    jianmu_reason limit;         /* the limit that ended a private process; JIANMU_EXITED: none */
+    uint64_t id;
+    double timeout_s;            /* 0: none */
+    int64_t started, deadline;   /* CLOCK_MONOTONIC nanoseconds; 0: not measured, none */
+    struct jm_workdir *workdir;
+    int directory_fd[2];         /* workspace, skill; -1: not opened yet */
+    struct jm_garbage *garbage;
+    int own_timer_fd;            /* for poll_fd where there is no call object; -1: none */
+    pthread_mutex_t *gate;       /* of a call that may be abandoned; guards the next member */
+    bool abandoned;              /* the caller has gone: nothing of the call's may be touched */
+} jm_context;
+
+static inline jm_context *jm_context_of(jianmu_context *ctx)
+{
+    return (jm_context *)ctx;
+}
+
+void jm_context_init(jm_context *ctx, jianmu_runner *runner, const struct jm_plan *plan, jianmu_call *call);
+/* Drops all that services handed out. */
+void jm_context_end(jm_context *ctx);
+/* what is released when the context ends; without memory it is released at once and -1 returned. */
+int jm_context_keep(jm_context *ctx, void (*release)(void *), void *what);
+
+static inline bool jm_context_cancelled_by_caller(const jm_context *ctx)
+{
+    return ctx->call && atomic_load_explicit(&ctx->call->cancelled, memory_order_relaxed);
+}
+
+#endif

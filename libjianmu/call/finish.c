@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The one beginning and the one end of every call: time and event; reason, sentence, event. */
+#include "config.h"
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "call/runner.h"
+#include <stdio.h>
+#include <string.h>
+
+static struct jianmu_event event_of(const jm_context *ctx, enum jm_event_kind kind, const char *name, int64_t now)
+{
+    struct jianmu_event event = {.kind = kind,
+                                 .name = name,
+                                 .backend = ctx->runner->backend->mode,
+                                 .tool = ctx->subject,
+                                 .call = ctx->id,
+                                 .time = now,
+                                 .duration = now - ctx->started};
+    if (ctx->call) {
+        event.run_id = ctx->call->run_id;
+        event.node_name = ctx->call->node_name;
+        event.tool_call_id = ctx->call->tool_call_id;
+    }
+    return event;
+}
+
+void jm_call_say(jm_context *ctx, const char *name, json_t *payload)
+{
+    struct jianmu_event event = event_of(ctx, JM_EVENT_OTHER, name, jm_now());
+    event.payload = payload;
+    jm_bus_emit(ctx->runner->bus, &event);
+}
+
+/* Numbers a call, takes the time, says it started: only where somebody needs it. */
+void jm_call_begin(jm_context *ctx)
+{
+    ctx->started = jm_now();
+    if (ctx->timeout_s > 0)
+        ctx->deadline = jm_after(ctx->started, ctx->timeout_s);
+    ctx->listening = jm_bus_listening(ctx->runner->bus);
+    if (!ctx->listening)
+        return;
+    ctx->id = atomic_fetch_add_explicit(&ctx->runner->calls, 1, memory_order_relaxed) + 1;
+    struct jianmu_event event = event_of(ctx, JM_EVENT_STARTED, "execution.started", ctx->started);
+    jm_bus_emit(ctx->runner->bus, &event);
+}
+
+/* True: the call may go on. */
+bool jm_call_admit(jm_context *ctx, const char *refusal, json_t *enforced)
+{
+    if (__builtin_expect(refusal != NULL, 0)) {
+        jm_fail(&ctx->error, JIANMU_UNSUPPORTED, "%s", refusal);
+        return false;
+    }
+    ctx->result->enforced = json_incref(enforced);
+    return true;
+}
+
+static void say(jianmu_result *r, char *message)
+{
+    free(r->message);
+    r->message = message;
+    r->heavy = true;
+}
+
+static char *timeout_text(const jm_context *ctx)
+{
+    char seconds[32], *text;
+    jm_print_seconds(ctx->timeout_s, seconds);
+    int n = ctx->tool ? asprintf(&text, "Tool '%s' timed out after %ss", ctx->subject, seconds)
+                      : asprintf(&text, "Job timed out after %ss", seconds);
+    return n < 0 ? NULL : text;
+}
+
+static char *limit_text(const jm_context *ctx, const char *limit, const char *what)
+{
+    const struct jm_plan_entry *entry = jm_plan_find(ctx->plan, limit);
+    jm_auto_free char *value = entry && entry->setting.value
+                                   ? jm_json_print(entry->setting.value, 0, NULL)
+                                   : NULL;
+    char *text;
+    return asprintf(&text, "%s '%s' was stopped: %s (%s is %s)", ctx->tool ? "Tool" : "Job", ctx->subject, what, limit,
+                    value ? value : "set") < 0
+               ? NULL
+               : text;
+}
+
+/* The sentence of a reason, unless a tool has given one. */
+static char *reason_text(const jm_context *ctx)
+{
+    jianmu_result *r = ctx->result;
+    char *text = NULL;
+    switch (r->reason) {
+    case JIANMU_EXITED:
+        return NULL;
+    case JIANMU_TIMEOUT:
+        return timeout_text(ctx);
+    case JIANMU_CANCELLED:
+        return strdup("cancelled by the caller");
+    case JIANMU_CPU_TIME:
+        return limit_text(ctx, "cpu_time_s", "it used more processor time than allowed");
+    case JIANMU_OUTPUT:
+        return limit_text(ctx, "output_limit", "it printed more than allowed");
+    case JIANMU_FSIZE:
+        return limit_text(ctx, "fsize", "it wrote a larger file than allowed");
+    case JIANMU_MEMORY:
+        return limit_text(ctx, "memory", "it used more memory than allowed");
+    case JIANMU_PIDS:
+        return limit_text(ctx, "pids", "it made more processes than allowed");
+    case JIANMU_DISK:
+        return limit_text(ctx, "disk", "it wrote more than allowed");
+    case JIANMU_SIGNALLED:
+        return asprintf(&text, "ended by signal %d (%s)", r->signal, sigabbrev_np(r->signal) ? sigabbrev_np(r->signal) : "?") < 0
+                   ? NULL
+                   : text;
+    case JIANMU_TOOL_FAILED:
+        return asprintf(&text, "Tool '%s' gave no value and no reason", ctx->subject) < 0 ? NULL : text;
+    }
+    return NULL;
+}
+
+static void settle_tool(jm_context *ctx, bool late)
+{
+    jianmu_result *r = ctx->result;
+    bool failed = ctx->failed || !r->value;
+    if (r->abandoned)
+        r->reason = jm_context_cancelled_by_caller(ctx) ? JIANMU_CANCELLED : JIANMU_TIMEOUT;
+    else if (late)
+        r->reason = JIANMU_TIMEOUT;
+    else if (failed && jm_context_cancelled_by_caller(ctx))
+        r->reason = JIANMU_CANCELLED;
+    else if (failed)
+        r->reason = ctx->limit != JIANMU_EXITED ? ctx->limit : JIANMU_TOOL_FAILED;
+    else
+        r->reason = JIANMU_EXITED;
+    r->exit_code = r->reason == JIANMU_EXITED ? 0 : 1;
+    r->signal = 0;
+    const char *text = json_string_value(r->value);
+    size_t len = text ? json_string_length(r->value) : 0;
+    if (text && ctx->plan->max_output && len > ctx->plan->max_output) {
+        jm_auto_free char *clipped = jm_text_clip(text, len, ctx->plan->max_output, &len, &r->value_dropped);
+        json_t *value = clipped && r->value_dropped ? json_stringn(clipped, len) : NULL;
+        if (value) {
+            json_decref(r->value);
+            r->value = value;
+            r->heavy = true;
+        }
+    }
+}
+
+static void emit_end(jm_context *ctx, int64_t now)
+{
+    const jianmu_result *r = ctx->result;
+    bool completed = !ctx->error && (r->reason == JIANMU_EXITED || r->reason == JIANMU_SIGNALLED);
+    struct jianmu_event event = event_of(ctx, completed ? JM_EVENT_COMPLETED : JM_EVENT_FAILED,
+                                         completed ? "execution.completed" : "execution.failed", now);
+    event.ended_by_error = ctx->error;
+    event.code = jianmu_error_code(ctx->error);
+    event.reason = r->reason;
+    event.error = ctx->error ? jianmu_error_message(ctx->error) : jianmu_result_message(r);
+    event.timeout_s = ctx->timeout_s;
+    event.abandoned = r->abandoned;
+    jm_bus_emit(ctx->runner->bus, &event);
+}
+
+int jm_call_finish(jm_context *ctx, jianmu_error **err)
+{
+    jianmu_result *r = ctx->result;
+    int64_t now = ctx->started ? jm_now() : 0;
+    if (!ctx->error) {
+        if (ctx->tool)
+            settle_tool(ctx, ctx->deadline && now >= ctx->deadline);
+        if (__builtin_expect(r->reason != JIANMU_EXITED, 0) && (!r->message || r->reason == JIANMU_TIMEOUT))
+            say(r, reason_text(ctx));
+        if (now) {
+            r->wall_s = (double)(now - ctx->started) / 1e9;
+            if (!ctx->tool)
+                r->heavy = true;
+        }
+    }
+    if (ctx->listening)
+        emit_end(ctx, now);
+    if (!ctx->error)
+        return 0;
+    return jm_fail_take(err, ctx->error);
+}

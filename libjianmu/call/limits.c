@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Enforced or refused, never weakened: what was asked for and cannot be had refuses the call; a default that cannot
+ * be had is dropped, and said. */
+#include "config.h"
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "call/runner.h"
+#include <stdio.h>
+#include <string.h>
+
+static bool listed(const json_t *names, const char *name)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach (names, i, item)
+        if (json_is_string(item) && !strcmp(json_string_value(item), name))
+            return true;
+    return false;
+}
+
+bool jm_limit_enforced(const jianmu_backend *backend, const char *limit)
+{
+    if (!listed(backend->enforces, limit))
+        return false;
+    return !backend->plugin->enforces || backend->plugin->enforces(backend->instance, limit) == 1;
+}
+
+/* In process only a deadline and the length of a text hold; the rest holds for the processes a tool starts. */
+static bool holds_in_process(const struct jm_item *tool, const char *limit)
+{
+    return !strcmp(limit, "timeout_s") || !strcmp(limit, "max_output") || (tool->flags & JIANMU_BY_PROCESS);
+}
+
+static bool enforced(const jianmu_backend *backend, const struct jm_item *tool, const char *limit)
+{
+    if (!jm_limit_enforced(backend, limit))
+        return false;
+    return !tool || !(backend->flags & JIANMU_IN_PROCESS) || holds_in_process(tool, limit);
+}
+
+static char *refuse(const jianmu_backend *backend, const struct jm_plan_entry *entry, bool tool_only)
+{
+    jm_auto_free char *value = jm_json_print(entry->setting.value, 0, NULL);
+    char *text, where[32] = "";
+    if (entry->setting.line)
+        snprintf(where, sizeof where, ":%d", entry->setting.line);
+    int n = asprintf(&text, "backend '%s' cannot enforce %s%s (asked for: %s, by %s%s)", backend->mode, entry->name,
+                     tool_only ? " on a tool that runs in the caller's process" : "", value ? value : "a value",
+                     entry->setting.file ? entry->setting.file : jm_layer_name(entry->setting.layer), where);
+    return n < 0 ? NULL : text;
+}
+
+int jm_limits_check(const jianmu_backend *backend, const struct jm_plan *plan, const struct jm_item *tool,
+                    json_t **enforced_list, char **refusal, jianmu_error **err)
+{
+    jm_auto_json json_t *list = json_object();
+    *refusal = NULL;
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct jm_plan_entry *entry = &plan->entries[i];
+        if (!(entry->flags & JM_LIMIT) || !entry->setting.value || json_is_null(entry->setting.value))
+            continue;
+        bool held = enforced(backend, tool, entry->name);
+        if (!held && entry->asked && !*refusal) {
+            *refusal = refuse(backend, entry, jm_limit_enforced(backend, entry->name));
+            if (!*refusal)
+                return jm_fail_memory(err);
+        }
+        if (json_object_set_new(list, entry->name, json_string(held ? "enforced" : "dropped"))) {
+            free(jm_steal(*refusal));
+            return jm_fail_memory(err);
+        }
+    }
+    if (!list)
+        return jm_fail_memory(err);
+    *enforced_list = jm_steal(list);
+    return 0;
+}

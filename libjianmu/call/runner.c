@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The runner: what its calls share, made once; backends are opened in backend.c, tools in tool.c. */
+#include "config.h"
+#include "call/runner.h"
+#include "base/cleanup.h"
+#include "call/services.h"
+#include "settings/constraints.h"
+#include <string.h>
+#include <sys/mman.h>
+
+/* MADV_WIPEONFORK (madvise(2)): the page reads zero in a forked child, so the check costs one load. */
+static const unsigned char *mark_alive(jianmu_error **err)
+{
+    unsigned char *page = mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) {
+        jm_fail_errno(err, JIANMU_INTERNAL, errno, "runner: memory");
+        return NULL;
+    }
+    madvise(page, 1, MADV_WIPEONFORK);
+    *page = 1;
+    return page;
+}
+
+int jm_runner_check(const jianmu_runner *runner, jianmu_error **err)
+{
+    if (__builtin_expect(*runner->alive == 1, 1))
+        return 0;
+    return jm_fail(err, JIANMU_FORKED, "this runner belongs to the parent process; a forked child makes its own");
+}
+
+/* They are borrowed for the call that makes the runner; plans are made later. */
+static jianmu_constraints *copy_constraints(const jianmu_constraints *constraints, jianmu_error **err)
+{
+    if (constraints)
+        return jianmu_constraints_from_json(jm_constraints_fields(constraints), err);
+    jianmu_constraints *none = jianmu_constraints_new();
+    if (!none)
+        jm_fail_memory(err);
+    return none;
+}
+
+static void free_names(char **names)
+{
+    for (size_t i = 0; names && names[i]; i++)
+        free(names[i]);
+    free(names);
+}
+
+static char **copy_names(const char *const *names, jianmu_error **err)
+{
+    size_t count = 0;
+    while (names[count])
+        count++;
+    char **copy = calloc(count + 1, sizeof *copy);
+    for (size_t i = 0; copy && i < count; i++)
+        if (!(copy[i] = strdup(names[i]))) {
+            free_names(copy);
+            copy = NULL;
+        }
+    if (!copy)
+        jm_fail_memory(err);
+    return copy;
+}
+
+jianmu_runner *jianmu_runner_take_backend(jianmu_backend *backend, const jianmu_constraints *constraints,
+                                          jianmu_bus *bus, jianmu_error **err)
+{
+    jianmu_runner *r = calloc(1, sizeof *r);
+    if (!r) {
+        jianmu_backend_close(backend);
+        return jm_fail_memory(err), NULL;
+    }
+    r->references = 1;
+    r->backend = backend;
+    r->config = backend->config;
+    r->bus = bus;
+    pthread_mutex_init(&r->lock, NULL);
+    r->alive = mark_alive(err);
+    r->constraints = r->alive ? copy_constraints(constraints, err) : NULL;
+    if (!r->constraints) {
+        jianmu_runner_free(r);
+        return NULL;
+    }
+    return r;
+}
+
+/* The config of the caller, or the default one, which then belongs to the backend. */
+static const jianmu_config *choose_config(const jianmu_config *config, jianmu_config **own, jianmu_error **err)
+{
+    if (!config)
+        config = *own = jm_config_default(err);
+    return config;
+}
+
+jianmu_runner *jianmu_runner_from_constraints(const jianmu_constraints *constraints, const jianmu_config *config,
+                                              const char *const *builtin_names, const char *skill_dir,
+                                              jianmu_bus *bus, jianmu_error **err)
+{
+    jianmu_config *own = NULL;
+    config = choose_config(config, &own, err);
+    jianmu_constraints *copy = config ? copy_constraints(constraints, err) : NULL;
+    jm_auto_free char *mode = NULL;
+    jianmu_backend *backend = NULL;
+    jianmu_runner *runner = NULL;
+    if (copy && (!skill_dir || !jianmu_constraints_set(copy, "skill", skill_dir, err)) &&
+        (mode = jm_mode_resolve(config, copy, NULL, err)) && (backend = jianmu_backend_open(config, mode, err))) {
+        backend->own_config = jm_steal(own);
+        runner = jianmu_runner_take_backend(backend, copy, bus, err);
+    }
+    jianmu_constraints_free(copy);
+    jianmu_config_free(own);
+    if (runner && builtin_names && !(runner->offered = copy_names(builtin_names, err))) {
+        jianmu_runner_free(runner);
+        return NULL;
+    }
+    return runner;
+}
+
+const char *jianmu_runner_mode(const jianmu_runner *runner)
+{
+    return runner->backend->mode;
+}
+
+int jianmu_runner_enforces(jianmu_runner *runner, const char *limit)
+{
+    const struct jm_knob *knob = jm_knob_find(limit);
+    if (!knob || !(knob->flags & JM_LIMIT))
+        return -1;
+    return jm_limit_enforced(runner->backend, limit);
+}
+
+struct jm_reapers *jm_runner_reapers(jianmu_runner *runner, jianmu_error **err)
+{
+    pthread_mutex_lock(&runner->lock);
+    if (!runner->reapers)
+        runner->reapers = jm_reapers_new(err);
+    struct jm_reapers *reapers = runner->reapers;
+    pthread_mutex_unlock(&runner->lock);
+    return reapers;
+}
+
+static void free_tool(jianmu_tool *tool)
+{
+    jm_plan_free(tool->plan);
+    json_decref(tool->enforced);
+    free(tool->refusal);
+    free(tool);
+}
+
+/* What is left when the last call, abandoned ones included, has returned: memory, and the reapers. */
+void jm_runner_release(jianmu_runner *r)
+{
+    if (atomic_fetch_sub(&r->references, 1) != 1)
+        return;
+    while (r->tools) {
+        jianmu_tool *tool = r->tools;
+        r->tools = tool->next;
+        free_tool(tool);
+    }
+    jm_reapers_free(r->reapers);
+    jm_plan_free(r->job_plan);
+    json_decref(r->job_enforced);
+    free(r->job_refusal);
+    free_names(r->offered);
+    jianmu_constraints_free(r->constraints);
+    pthread_mutex_destroy(&r->lock);
+    if (r->alive)
+        munmap((void *)r->alive, 1);
+    free(r);
+}
+
+void jianmu_runner_free(jianmu_runner *r)
+{
+    if (!r)
+        return;
+    bool forked = r->alive && *r->alive != 1;
+    if (!forked) {
+        jm_workers_stop(r);
+        for (jianmu_tool *tool = r->tools; tool; tool = tool->next)
+            if (tool->plugin.close && tool->instance && !tool->abandoned)
+                tool->plugin.close(tool->instance);
+        jianmu_backend_close(r->backend);
+    }
+    jm_runner_release(r);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef JM_RUNNER_H
+#define JM_RUNNER_H
+
+#include "call/context.h"
+#include "process/process.h"
+
+struct jianmu_backend {
+    const jianmu_config *config;
+    jianmu_config *own_config;     /* made where the caller gave none */
+    struct jm_item *item;          /* NULL: the core's own, which calls tools in process */
+    const struct jianmu_backend_plugin *plugin;
+    void *instance;
+    char *mode;
+    uint64_t flags;
+    json_t *enforces;              /* array of names; borrowed from the item */
+};
+
+struct jm_worker;
+
+struct jianmu_runner {
+    const unsigned char *alive;    /* a page that reads zero in a forked child */
+    atomic_uint references;        /* the owner's, and one for each abandoned call */
+    jianmu_backend *backend;
+    const jianmu_config *config;
+    jianmu_constraints *constraints;
+    char **offered;                /* names of tools; NULL: all */
+    jianmu_bus *bus;
+    atomic_uint_fast64_t calls;
+    pthread_mutex_t lock;          /* guards what follows */
+    struct jianmu_tool *tools;
+    struct jm_plan *job_plan;
+    json_t *job_enforced;
+    char *job_refusal;
+    struct jm_reapers *reapers;
+    struct jm_worker *idle_workers;
+    unsigned abandoned;
+    bool closing;
+};
+
+/* The backend that only calls tools in this process; for the tool host. */
+jianmu_backend *jm_backend_in_process(const jianmu_config *config, jianmu_error **err);
+int jm_runner_check(const jianmu_runner *runner, jianmu_error **err); /* JIANMU_FORKED in a forked child */
+void jm_runner_release(jianmu_runner *runner);
+struct jm_reapers *jm_runner_reapers(jianmu_runner *runner, jianmu_error **err);
+
+/* Which of the plan's limits this backend holds; *enforced new; *refusal new where one that was asked for is not. */
+int jm_limits_check(const jianmu_backend *backend, const struct jm_plan *plan, const struct jm_item *tool,
+                    json_t **enforced, char **refusal, jianmu_error **err);
+bool jm_limit_enforced(const jianmu_backend *backend, const char *limit);
+
+/* Numbers a call, takes the time, says it started: only where somebody needs it. */
+void jm_call_begin(jm_context *ctx);
+/* False: a limit that was asked for cannot be had. */
+bool jm_call_admit(jm_context *ctx, const char *refusal, json_t *enforced);
+/* One more event of a call. */
+void jm_call_say(jm_context *ctx, const char *name, json_t *payload);
+/* The end of a call: events, message, error; what run_tool and run_job return. */
+int jm_call_finish(jm_context *ctx, jianmu_error **err);
+
+/* The plan of jobs, made on first use. */
+int jm_runner_prepare_jobs(jianmu_runner *runner, jianmu_error **err);
+
+/* worker.c: runs the tool on another thread; NULL and ctx->result->abandoned where it does not come back in time. */
+json_t *jm_worker_call(jm_context *ctx, json_t *args);
+void jm_workers_stop(jianmu_runner *runner);
+
+#endif

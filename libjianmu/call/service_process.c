@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Processes for plug-ins: the plan's limits around the process service. */
+#include "config.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "call/interpreter.h"
+#include "call/runner.h"
+#include "call/services.h"
+#include <fcntl.h>
+#include <string.h>
+
+void jm_process_limits(jm_context *ctx, struct jm_process_spec *spec)
+{
+    const struct jm_plan *plan = ctx->plan;
+    spec->deadline = ctx->deadline;
+    /* an abandoned call has no caller whose descriptor could tell it anything */
+    spec->cancel_fd = ctx->call && !ctx->gate ? jm_call_event_fd(ctx->call) : -1;
+    spec->cpu_time_s = plan->cpu_time_s;
+    spec->fsize = plan->fsize;
+    spec->nofile = plan->nofile;
+    spec->output_limit = plan->output_limit;
+    spec->capture = plan->capture;
+    spec->stdin_fd = spec->scratch_fd = spec->cwd_fd = -1;
+}
+
+static void add(double *sum, double more)
+{
+    *sum = (*sum < 0 ? 0 : *sum) + more;
+}
+
+void jm_process_account(jm_context *ctx, const struct jm_process_result *p)
+{
+    jianmu_result *r = ctx->result;
+    r->heavy = true;
+    add(&r->start_s, p->start_s);
+    add(&r->run_s, p->wall_s - p->start_s);
+    add(&r->user_s, p->user_s);
+    add(&r->system_s, p->system_s);
+    if (p->peak_memory > r->peak_memory)
+        r->peak_memory = p->peak_memory;
+}
+
+char *jm_interpreter_path(jm_context *ctx, const char *program, jianmu_error **err)
+{
+    const char *set = strcmp(program, "python3") ? NULL
+                                                 : json_string_value(jm_service_setting(&ctx->public, "python"));
+    const char *path = getenv("PATH");
+    if (!set || !*set)
+        return jm_interpreter_find(program, path && *path ? path : "/usr/local/bin:/usr/bin:/bin", err);
+    if (*set != '/')
+        return jm_interpreter_find(set, path, err);
+    char *copy = NULL;
+    if (access(set, X_OK))
+        jm_fail_errno(err, JIANMU_NOT_FOUND, errno, "the interpreter '%s' (setting python)", set);
+    else if (!(copy = strdup(set)))
+        jm_fail_memory(err);
+    return copy;
+}
+
+/* argv with the real interpreter first; only the array and its first string are new. */
+static const char **resolve_argv(jm_context *ctx, const char *const *argv, char **program)
+{
+    size_t count = 0;
+    while (argv[count])
+        count++;
+    const char **copy = calloc(count + 1, sizeof *copy);
+    if (!copy) {
+        jm_fail_memory(&ctx->error);
+        return NULL;
+    }
+    memcpy(copy, argv, count * sizeof *copy);
+    if (strcmp(argv[0], "python3"))
+        return copy;
+    *program = jm_interpreter_path(ctx, argv[0], &ctx->error);
+    if (!*program) {
+        free(copy);
+        return NULL;
+    }
+    copy[0] = *program;
+    return copy;
+}
+
+static void release_process(void *p)
+{
+    jm_process_result_free(p);
+    free(p);
+}
+
+static void fill_end(struct jianmu_process_end *end, const struct jm_process_result *p)
+{
+    struct jianmu_process_end full = JIANMU_PROCESS_END_INIT;
+    full.size = end->size;
+    full.reason = (uint32_t)p->reason;
+    full.exit_code = p->exit_code;
+    full.signal = p->signal;
+    full.out = p->out.data ? p->out.data : "";
+    full.err = p->err.data ? p->err.data : "";
+    full.out_len = p->out.len;
+    full.err_len = p->err.len;
+    full.out_dropped = p->out.dropped;
+    full.err_dropped = p->err.dropped;
+    memcpy(end, &full, end->size < sizeof full ? end->size : sizeof full);
+}
+
+static int run(jm_context *ctx, const struct jianmu_process *p, const char *const *env, struct jianmu_process_end *end)
+{
+    struct jm_process_spec spec = {0};
+    jm_auto_free char *program = NULL;
+    jm_auto_fd int cwd = p->cwd ? open(p->cwd, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (p->cwd && cwd < 0)
+        return jm_fail_errno(&ctx->error, JIANMU_INVALID, errno, "directory '%s'", p->cwd);
+    jm_auto_free const char **argv = resolve_argv(ctx, p->argv, &program);
+    struct jm_reapers *reapers = argv ? jm_runner_reapers(ctx->runner, &ctx->error) : NULL;
+    struct jm_process_result *result = reapers ? calloc(1, sizeof *result) : NULL;
+    if (!result)
+        return argv && reapers ? jm_fail_memory(&ctx->error) : -1;
+    jm_process_limits(ctx, &spec);
+    int64_t own = p->timeout_s > 0 ? jm_after(jm_now(), p->timeout_s) : 0;
+    if (own && (!spec.deadline || own < spec.deadline))
+        spec.deadline = own;
+    spec.argv = argv;
+    spec.env = env;
+    spec.cwd_fd = p->cwd ? cwd : ctx->workdir ? ctx->workdir->work_fd : -1;
+    spec.scratch_fd = ctx->workdir ? ctx->workdir->base_fd : -1;
+    spec.input = p->input;
+    spec.input_len = p->input_len;
+    if (p->capture)
+        spec.capture = p->capture;
+    if (jm_process_run(reapers, &spec, result, &ctx->error)) {
+        free(result);
+        return -1;
+    }
+    jm_process_account(ctx, result);
+    if (result->reason != JIANMU_EXITED && result->reason != JIANMU_SIGNALLED && result->reason != JIANMU_TIMEOUT)
+        ctx->limit = result->reason;
+    if (!(p->flags & JIANMU_PROCESS_PRIVATE))
+        jm_result_take_process(ctx->result, result);
+    if (jm_context_keep(ctx, release_process, result))
+        return -1;
+    if (end)
+        fill_end(end, result);
+    return 0;
+}
+
+int jm_service_process(jianmu_context *public, const struct jianmu_process *given, struct jianmu_process_end *end)
+{
+    jm_context *ctx = jm_context_of(public);
+    struct jianmu_process p = {0};
+    if (given->size < offsetof(struct jianmu_process, argv) + sizeof p.argv)
+        return jm_fail(&ctx->error, JIANMU_INVALID, "process: the size %u of its description is too small", given->size);
+    memcpy(&p, given, given->size < sizeof p ? given->size : sizeof p);
+    if (p.flags & ~(uint64_t)JIANMU_PROCESS_PRIVATE)
+        return jm_fail(&ctx->error, JIANMU_UNSUPPORTED, "process: unknown flags %#llx", (unsigned long long)p.flags);
+    if (!p.argv || !p.argv[0])
+        return jm_fail(&ctx->error, JIANMU_INVALID, "process: no program");
+    if (!ctx->result)
+        return jm_fail(&ctx->error, JIANMU_INVALID, "process: there is no call");
+    if (p.env)
+        return run(ctx, &p, p.env, end);
+    /* the call's own environment names a private HOME and TMPDIR, so there must be one */
+    if (!ctx->workdir && !jm_service_workdir_open(public))
+        return -1;
+    char **env = jm_environment_new(ctx, ctx->workdir, &ctx->error);
+    int status = env ? run(ctx, &p, (const char *const *)env, end) : -1;
+    jm_environment_free(env);
+    return status;
+}

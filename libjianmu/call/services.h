@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The table that plug-ins get. Its functions stand in services.c, service_process.c, service_job.c, service_tool.c. */
+#ifndef JM_SERVICES_H
+#define JM_SERVICES_H
+
+#include "call/context.h"
+
+extern const struct jianmu_services jm_services;
+
+/* of the call */
+int64_t jm_service_deadline(jianmu_context *ctx);
+int jm_service_cancelled(jianmu_context *ctx);
+int jm_service_poll_fd(jianmu_context *ctx);
+json_t *jm_service_setting(jianmu_context *ctx, const char *name);
+int jm_service_directory(jianmu_context *ctx, const char *which, int *writable);
+bool jm_service_past(const jm_context *ctx); /* past its deadline */
+/* processes */
+int jm_service_process(jianmu_context *ctx, const struct jianmu_process *process, struct jianmu_process_end *end);
+/* jobs */
+jianmu_workdir *jm_service_workdir_open(jianmu_context *ctx);
+const char *jm_service_workdir_path(jianmu_workdir *dir);
+int jm_service_workdir_fd(jianmu_workdir *dir);
+const char *const *jm_service_job_command(jianmu_context *ctx, jianmu_workdir *dir, const char *const *prefix);
+int jm_service_job_run(jianmu_context *ctx, jianmu_workdir *dir, const char *const *command);
+int jm_service_collect(jianmu_context *ctx, jianmu_workdir *dir);
+void jm_service_workdir_close(jianmu_context *ctx, jianmu_workdir *dir);
+/* tools */
+json_t *jm_service_call_tool(jianmu_context *ctx, json_t *args);
+json_t *jm_service_host_tool(jianmu_context *ctx, const char *const *prefix, json_t *args);
+/* frames */
+int jm_service_frame_write(jianmu_context *ctx, int fd, uint32_t type, uint64_t id, const void *data, uint64_t len);
+int jm_service_frame_read(jianmu_context *ctx, int fd, uint32_t *type, uint64_t *id, void **data, uint64_t *len);
+
+/* The environment of a process of this call (D6): new, NULL-terminated, one allocation a string. */
+char **jm_environment_new(jm_context *ctx, const struct jm_workdir *dir, jianmu_error **err);
+void jm_environment_free(char **env);
+/* The program argv[0] stands for: python3 is the configured or the real one; new. */
+char *jm_interpreter_path(jm_context *ctx, const char *program, jianmu_error **err);
+/* What the plan sets, put into a process: limits, deadline, cancel, capture. */
+void jm_process_limits(jm_context *ctx, struct jm_process_spec *spec);
+/* Usage of a process added to the call's. */
+void jm_process_account(jm_context *ctx, const struct jm_process_result *process);
+
+#endif

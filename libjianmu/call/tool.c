@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Tool calls: a tool is prepared once for a runner; a call of it is as short as it can be. */
+#include "config.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "call/runner.h"
+#include "call/services.h"
+#include <string.h>
+
+static int check_offered(const jianmu_runner *r, const char *name, jianmu_error **err)
+{
+    size_t count = 0;
+    if (!r->offered)
+        return 0;
+    for (; r->offered[count]; count++)
+        if (!strcmp(r->offered[count], name))
+            return 0;
+    const char *nearest = jm_text_nearest(name, (const char *const *)r->offered, count);
+    return jm_fail(err, JIANMU_NOT_FOUND, "tool '%s' is not among the tools of this runner%s%s%s", name,
+                   nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+static int open_tool(jianmu_tool *tool, jianmu_error **err)
+{
+    jm_registry *registry = jm_config_registry(tool->runner->config);
+    if (!(tool->runner->backend->flags & JIANMU_IN_PROCESS))
+        return 0; /* loaded where it runs */
+    if (jm_item_load(registry, tool->item, err))
+        return -1;
+    tool->plugin = tool->item->plugin.tool;
+    if (!tool->plugin.open)
+        return 0;
+    jm_context ctx;
+    jm_context_init(&ctx, tool->runner, tool->plan, NULL);
+    ctx.subject = tool->name;
+    int failed = tool->plugin.open(&ctx.public, &tool->instance);
+    if (failed && !ctx.error)
+        jm_fail(&ctx.error, JIANMU_UNAVAILABLE, "it gave no reason");
+    jm_context_end(&ctx);
+    if (!failed) {
+        jianmu_error_free(ctx.error);
+        return 0;
+    }
+    jm_wrap(&ctx.error, "tool '%s' could not be opened", tool->name);
+    return jm_fail_take(err, ctx.error);
+}
+
+static jianmu_tool *prepare(jianmu_runner *r, const char *name, jianmu_error **err)
+{
+    struct jm_item *item = jm_registry_find(jm_config_registry(r->config), JIANMU_KIND_TOOL, name, err);
+    if (!item || check_offered(r, name, err))
+        return NULL;
+    jianmu_tool *tool = calloc(1, sizeof *tool);
+    if (!tool)
+        return jm_fail_memory(err), NULL;
+    tool->runner = r;
+    tool->item = item;
+    tool->name = item->name;
+    tool->cooperates = item->flags & JIANMU_COOPERATES;
+    tool->plan = jm_plan_new(r->config, r->constraints, r->backend->mode, name, item, err);
+    if (tool->plan && !jm_limits_check(r->backend, tool->plan, item, &tool->enforced, &tool->refusal, err) &&
+        !open_tool(tool, err))
+        return tool;
+    jm_plan_free(tool->plan);
+    json_decref(tool->enforced);
+    free(tool->refusal);
+    free(tool);
+    return NULL;
+}
+
+static jianmu_tool *find_locked(jianmu_runner *r, const char *name)
+{
+    for (jianmu_tool *tool = r->tools; tool; tool = tool->next)
+        if (!strcmp(tool->name, name))
+            return tool;
+    return NULL;
+}
+
+const jianmu_tool *jianmu_runner_tool(jianmu_runner *r, const char *name, jianmu_error **err)
+{
+    if (jm_runner_check(r, err))
+        return NULL;
+    pthread_mutex_lock(&r->lock);
+    jianmu_tool *tool = find_locked(r, name);
+    if (!tool && (tool = prepare(r, name, err))) {
+        tool->next = r->tools;
+        r->tools = tool;
+    }
+    pthread_mutex_unlock(&r->lock);
+    return tool;
+}
+
+json_t *jm_service_call_tool(jianmu_context *public, json_t *args)
+{
+    jm_context *ctx = jm_context_of(public);
+    const jianmu_tool *tool = ctx->tool;
+    if (__builtin_expect(!tool || !tool->plugin.run, 0)) {
+        jm_fail(&ctx->error, JIANMU_INTERNAL, "call_tool: there is no tool in this process");
+        return NULL;
+    }
+    if (ctx->deadline && !tool->cooperates)
+        return jm_worker_call(ctx, args);
+    return tool->plugin.run(tool->instance, public, args);
+}
+
+int jianmu_run_tool(jianmu_runner *r, const jianmu_tool *tool, json_t *args, jianmu_call *call, jianmu_result **result,
+                    jianmu_error **err)
+{
+    if (jm_runner_check(r, err))
+        return -1;
+    jm_context ctx;
+    jm_context_init(&ctx, r, tool->plan, call);
+    ctx.tool = tool;
+    ctx.subject = tool->name;
+    ctx.result = jm_result_prepare(result, err);
+    if (!ctx.result)
+        return -1;
+    ctx.timeout_s = call && call->timeout_s > 0 ? call->timeout_s : tool->plan->timeout_s;
+    if (ctx.timeout_s > 0 || r->bus || !tool->plugin.run)
+        jm_call_begin(&ctx);
+    json_t *own = NULL;
+    if (!args)
+        args = own = json_object();
+    if (__builtin_expect(!args, 0))
+        jm_fail_memory(&ctx.error);
+    else if (__builtin_expect(!json_is_object(args), 0))
+        jm_fail(&ctx.error, JIANMU_INVALID, "arguments of tool '%s' must be a JSON object", tool->name);
+    else if (jm_context_cancelled_by_caller(&ctx))
+        ctx.failed = true;
+    else if (jm_call_admit(&ctx, tool->refusal, tool->enforced))
+        ctx.result->value = r->backend->plugin->run_tool
+                                ? r->backend->plugin->run_tool(r->backend->instance, &ctx.public, args)
+                                : (jm_fail(&ctx.error, JIANMU_UNSUPPORTED, "backend '%s' runs no tools", r->backend->mode), NULL);
+    json_decref(own);
+    int status = jm_call_finish(&ctx, err);
+    jm_context_end(&ctx);
+    return status;
+}
+

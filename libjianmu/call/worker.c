@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A tool that does not look at its deadline runs on a worker thread. If it is not back in time the caller goes on
+ * without it: the call is abandoned, its plug-in is never unloaded, and everything the tool may still touch belongs
+ * to the worker from then on. */
+#include "config.h"
+#include "base/cleanup.h"
+#include "call/runner.h"
+#include "call/services.h"
+#include <signal.h>
+#include <string.h>
+
+struct jm_worker {
+    struct jm_worker *next;
+    jianmu_runner *runner;
+    pthread_t thread;
+    atomic_uint wake;            /* changes when there is work, or the end has come */
+    atomic_uint word;            /* JM_WAIT_...: what the caller waits for */
+    bool stop;
+    jm_context ctx;              /* its own: the caller's stack may be gone */
+    jianmu_result scratch;       /* what the tool's context writes to */
+    pthread_mutex_t gate;
+    json_t *args, *value;
+};
+
+static void run_one(struct jm_worker *w)
+{
+    const jianmu_tool *tool = w->ctx.tool;
+    w->value = tool->plugin.run(tool->instance, &w->ctx.public, w->args);
+}
+
+static void clear_call(struct jm_worker *w)
+{
+    jm_context_end(&w->ctx);
+    json_decref(w->args);
+    json_decref(w->value);
+    w->args = w->value = NULL;
+    jianmu_error_free(w->ctx.error);
+    free(w->scratch.message);
+    for (int i = 0; i < 2; i++)
+        free(w->scratch.stream[i].data);
+    w->scratch = (jianmu_result){0};
+}
+
+static void free_worker(struct jm_worker *w)
+{
+    pthread_mutex_destroy(&w->gate);
+    free(w);
+}
+
+/* True: the caller took the value, and the worker can serve again. */
+static bool hand_over(struct jm_worker *w)
+{
+    pthread_mutex_lock(&w->gate);
+    bool abandoned = w->ctx.abandoned;
+    if (!abandoned) {
+        atomic_fetch_or(&w->word, JM_WAIT_DONE);
+        jm_futex_wake(&w->word);
+    }
+    pthread_mutex_unlock(&w->gate);
+    return !abandoned;
+}
+
+static void *serve(void *arg)
+{
+    struct jm_worker *w = arg;
+    unsigned seen = 0;
+    for (;;) {
+        unsigned now;
+        while ((now = atomic_load(&w->wake)) == seen)
+            jm_futex_wait(&w->wake, seen, 0);
+        seen = now;
+        if (w->stop)
+            return NULL;
+        run_one(w);
+        if (!hand_over(w))
+            break;
+    }
+    jianmu_runner *runner = w->runner;
+    clear_call(w);
+    free_worker(w);
+    pthread_mutex_lock(&runner->lock);
+    runner->abandoned--;
+    pthread_mutex_unlock(&runner->lock);
+    jm_runner_release(runner);
+    return NULL;
+}
+
+/* Deaf to the host's signals. */
+static int start_thread(struct jm_worker *w)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int failed = pthread_create(&w->thread, NULL, serve, w);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return failed ? -1 : 0;
+}
+
+static struct jm_worker *get_worker(jianmu_runner *runner, jm_context *ctx)
+{
+    const struct jm_plan_entry *entry = jm_plan_find(ctx->plan, "max_abandoned");
+    unsigned most = entry && entry->setting.value ? (unsigned)json_integer_value(entry->setting.value) : 8;
+    pthread_mutex_lock(&runner->lock);
+    unsigned abandoned = runner->abandoned;
+    struct jm_worker *w = abandoned < most ? runner->idle_workers : NULL;
+    if (w)
+        runner->idle_workers = w->next;
+    pthread_mutex_unlock(&runner->lock);
+    if (w)
+        return w;
+    if (abandoned >= most) {
+        jm_fail(&ctx->error, JIANMU_UNAVAILABLE,
+                "tool '%s' does not cooperate with deadlines, and %u abandoned calls still run (max_abandoned is %u)",
+                ctx->subject, abandoned, most);
+        return NULL;
+    }
+    w = calloc(1, sizeof *w);
+    if (!w) {
+        jm_fail_memory(&ctx->error);
+        return NULL;
+    }
+    w->runner = runner;
+    pthread_mutex_init(&w->gate, NULL);
+    if (start_thread(w)) {
+        free_worker(w);
+        jm_fail(&ctx->error, JIANMU_UNAVAILABLE, "tool '%s': no thread can be started for it", ctx->subject);
+        return NULL;
+    }
+    return w;
+}
+
+/* True: done. False: the deadline or a cancel came first. */
+static bool wait_for(struct jm_worker *w, jm_context *ctx)
+{
+    if (ctx->call)
+        atomic_store(&ctx->call->waiting, &w->word);
+    bool done;
+    for (;;) {
+        unsigned now = atomic_load(&w->word);
+        done = now & JM_WAIT_DONE;
+        if (done || jm_context_cancelled_by_caller(ctx) || jm_service_past(ctx))
+            break;
+        if (now & JM_WAIT_CANCELLED) /* meant for an earlier call */
+            atomic_fetch_and(&w->word, ~JM_WAIT_CANCELLED);
+        else
+            jm_futex_wait(&w->word, now, ctx->deadline);
+    }
+    if (ctx->call)
+        atomic_store(&ctx->call->waiting, NULL);
+    return done;
+}
+
+static void abandon_locked(struct jm_worker *w, jm_context *ctx)
+{
+    jianmu_runner *runner = ctx->runner;
+    w->ctx.abandoned = true;
+    w->ctx.call = NULL;
+    pthread_detach(w->thread);
+    pthread_mutex_lock(&runner->lock);
+    runner->abandoned++;
+    ((jianmu_tool *)ctx->tool)->abandoned = true;
+    pthread_mutex_unlock(&runner->lock);
+    atomic_fetch_add(&runner->references, 1);
+    jm_item_pin(jm_config_registry(runner->config), ctx->tool->item);
+    ctx->result->abandoned = true;
+    ctx->result->heavy = true;
+}
+
+static json_t *take_back(struct jm_worker *w, jm_context *ctx)
+{
+    json_t *value = jm_steal(w->value);
+    ctx->failed = w->ctx.failed;
+    ctx->limit = w->ctx.limit;
+    ctx->error = jm_steal(w->ctx.error);
+    if (w->scratch.message) {
+        ctx->result->message = jm_steal(w->scratch.message);
+        ctx->result->heavy = true;
+    }
+    clear_call(w);
+    jianmu_runner *runner = ctx->runner;
+    pthread_mutex_lock(&runner->lock);
+    w->next = runner->idle_workers;
+    runner->idle_workers = w;
+    pthread_mutex_unlock(&runner->lock);
+    return value;
+}
+
+json_t *jm_worker_call(jm_context *ctx, json_t *args)
+{
+    struct jm_worker *w = get_worker(ctx->runner, ctx);
+    if (!w)
+        return NULL;
+    /* the caller may be gone before the tool is: it gets a copy */
+    w->args = json_deep_copy(args);
+    w->ctx = *ctx;
+    w->ctx.result = &w->scratch;
+    w->ctx.gate = &w->gate;
+    atomic_store(&w->word, w->args ? 0 : JM_WAIT_DONE);
+    if (!w->args) {
+        jm_fail_memory(&w->ctx.error);
+        return take_back(w, ctx);
+    }
+    atomic_fetch_add(&w->wake, 1);
+    jm_futex_wake(&w->wake);
+    if (!wait_for(w, ctx)) {
+        pthread_mutex_lock(&w->gate);
+        bool done = atomic_load(&w->word) & JM_WAIT_DONE;
+        if (!done)
+            abandon_locked(w, ctx);
+        pthread_mutex_unlock(&w->gate);
+        if (!done)
+            return NULL;
+    }
+    return take_back(w, ctx);
+}
+
+void jm_workers_stop(jianmu_runner *runner)
+{
+    while (runner->idle_workers) {
+        struct jm_worker *w = runner->idle_workers;
+        runner->idle_workers = w->next;
+        w->stop = true;
+        atomic_fetch_add(&w->wake, 1);
+        jm_futex_wake(&w->wake);
+        pthread_join(w->thread, NULL);
+        free_worker(w);
+    }
+}
