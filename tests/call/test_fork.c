@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A runner in a forked child. */
+#include "config.h"
+#include "support.h"
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int in_child(struct world *w, const jianmu_tool *tool, const jianmu_job *job)
+{
+    jianmu_error *err = NULL;
+    jianmu_result *r = NULL;
+    if (jianmu_run_tool(w->runner, tool, NULL, NULL, &r, &err) != -1 || jianmu_error_code(err) != JIANMU_FORKED)
+        return 1;
+    jianmu_error_free(err);
+    err = NULL;
+    if (jianmu_run_job(w->runner, job, NULL, &r, &err) != -1 || jianmu_error_code(err) != JIANMU_FORKED)
+        return 2;
+    jianmu_error_free(err);
+    err = NULL;
+    if (jianmu_runner_tool(w->runner, "where", &err) || jianmu_error_code(err) != JIANMU_FORKED)
+        return 3;
+    jianmu_error_free(err);
+    jianmu_runner_free(w->runner);
+    /* one of its own works */
+    err = NULL;
+    jianmu_runner *own = jianmu_runner_from_constraints(w->constraints, w->config, NULL, NULL, NULL, &err);
+    if (!own || jianmu_run_job(own, job, NULL, &r, &err) || jianmu_result_exit_code(r) != 5)
+        return 4;
+    jianmu_runner_free(own);
+    return 0;
+}
+
+static void test_forked(void **state)
+{
+    (void)state;
+    struct world w;
+    jianmu_error *err = NULL;
+    jianmu_result *r = NULL;
+    world_open(&w, NULL, "{\"timeout_s\": 60}");
+    jianmu_job *job = jianmu_job_new("#!/bin/sh\nexit 5\n", 17);
+    const jianmu_tool *tool = jianmu_runner_tool(w.runner, "stubborn", &err);
+    json_t *args = json_pack("{s:i}", "seconds", 0);
+    /* with a warm reaper and a parked worker, so that there is something to spoil */
+    assert_int_equal(jianmu_run_tool(w.runner, tool, args, NULL, &r, &err), 0);
+    assert_int_equal(jianmu_run_job(w.runner, job, NULL, &r, &err), 0);
+    assert_int_equal(jianmu_result_exit_code(r), 5);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(in_child(&w, tool, job));
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    /* and the parent's goes on */
+    assert_int_equal(jianmu_run_tool(w.runner, tool, args, NULL, &r, &err), 0);
+    assert_int_equal(jianmu_run_job(w.runner, job, NULL, &r, &err), 0);
+    assert_int_equal(jianmu_result_exit_code(r), 5);
+    json_decref(args);
+    jianmu_job_free(job);
+    jianmu_result_free(r);
+    world_close(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forked)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Enforced or refused, never weakened. */
+#include "config.h"
+#include "support.h"
+#include <string.h>
+
+static void refused_call(const char *constraints, const char *tool, const char *part)
+{
+    struct world w;
+    world_open(&w, NULL, constraints);
+    if (tool) {
+        call_refused(&w, tool, NULL, NULL, JIANMU_UNSUPPORTED, part);
+    } else {
+        jianmu_error *err = NULL;
+        jianmu_result *r = NULL;
+        jianmu_job *job = jianmu_job_new("", 0);
+        assert_int_equal(jianmu_run_job(w.runner, job, NULL, &r, &err), -1);
+        assert_int_equal(jianmu_error_code(err), JIANMU_UNSUPPORTED);
+        if (!strstr(jianmu_error_message(err), part))
+            fail_msg("%s", jianmu_error_message(err));
+        jianmu_error_free(err);
+        jianmu_job_free(job);
+        jianmu_result_free(r);
+    }
+    json_t *payload = json_object_get(expect_pair(&w, "execution.failed"), "payload");
+    assert_string_equal(json_string_value(json_object_get(payload, "code")), "unsupported");
+    world_close(&w);
+}
+
+static void test_what_local_cannot_enforce_is_refused(void **state)
+{
+    (void)state;
+    refused_call("{\"memory\": \"64m\"}", NULL, "cannot enforce memory");
+    refused_call("{\"network\": \"none\"}", NULL, "cannot enforce network");
+    refused_call("{\"cpus\": 1}", NULL, "cannot enforce cpus");
+    refused_call("{\"pids\": 10}", NULL, "cannot enforce pids");
+    refused_call("{\"disk\": \"1m\"}", NULL, "cannot enforce disk");
+    refused_call("{\"memory\": \"64m\"}", "echo_it", "cannot enforce memory");
+}
+
+static void test_in_process_tools_cannot_be_held_by_process_limits(void **state)
+{
+    (void)state;
+    refused_call("{\"cpu_time_s\": 1}", "echo_it", "on a tool that runs in the caller's process");
+    refused_call("{\"nofile\": 64}", "echo_it", "on a tool that runs in the caller's process");
+    /* a tool whose work is all in processes can be */
+    struct world w;
+    world_open(&w, NULL, "{\"nofile\": 64}");
+    jianmu_result *r = call_tool(&w, "starter", "{\"argv\": [\"sh\", \"-c\", \"ulimit -n\"]}", NULL);
+    assert_string_equal(json_string_value(json_object_get(jianmu_result_value(r), "out")), "64\n");
+    json_t *json = jianmu_result_json(r);
+    assert_string_equal(json_string_value(json_object_get(json_object_get(json, "enforced"), "nofile")), "enforced");
+    json_decref(json);
+    jianmu_result_free(r);
+    world_close(&w);
+}
+
+static void test_who_asked_is_named(void **state)
+{
+    (void)state;
+    struct world w;
+    jianmu_error *err = NULL;
+    world_open(&w, NULL, "{\"memory\": \"64m\"}");
+    json_t *plan = jianmu_runner_explain(w.runner, "job", NULL, &err);
+    const char *text = json_string_value(json_object_get(plan, "refusal"));
+    assert_non_null(text);
+    assert_non_null(strstr(text, "67108864"));
+    assert_non_null(strstr(text, "constraints"));
+    json_decref(plan);
+    assert_int_equal(jianmu_runner_enforces(w.runner, "timeout_s"), 1);
+    assert_int_equal(jianmu_runner_enforces(w.runner, "memory"), 0);
+    assert_int_equal(jianmu_runner_enforces(w.runner, "nosuch"), -1);
+    world_close(&w);
+}
+
+static void test_max_output_clips_at_characters(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w, NULL, "{\"max_output\": 300}");
+    jianmu_result *r = call_tool(&w, "long_text", "{\"n\": 1000}", NULL);
+    assert_int_equal(json_string_length(jianmu_result_value(r)), 900);
+    assert_int_equal(jianmu_result_value_dropped(r), 700);
+    jianmu_result_free(r);
+    world_close(&w);
+}
+
+static void test_limits_of_processes_of_tools(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w, NULL, "{\"timeout_s\": 30, \"cpu_time_s\": 0.5}");
+    jianmu_result *r = call_tool(&w, "starter", "{\"argv\": [\"sh\", \"-c\", \"while :; do :; done\"]}", NULL);
+    assert_int_equal(json_integer_value(json_object_get(jianmu_result_value(r), "reason")), JIANMU_CPU_TIME);
+    jianmu_result_free(r);
+    r = call_tool(&w, "starter", "{\"argv\": [\"sleep\", \"60\"], \"own_timeout\": 0.3}", NULL);
+    assert_int_equal(json_integer_value(json_object_get(jianmu_result_value(r), "reason")), JIANMU_TIMEOUT);
+    assert_int_equal(jianmu_result_reason(r), JIANMU_EXITED); /* the tool's own limit is its own matter */
+    jianmu_result_free(r);
+    call_refused(&w, "starter", "{\"argv\": [\"/no/such/program\"]}", NULL, JIANMU_NOT_FOUND, "/no/such/program");
+    call_refused(&w, "starter", "{\"argv\": []}", NULL, JIANMU_INVALID, "no program");
+    world_close(&w);
+}
+
+static void test_unknown_mode(void **state)
+{
+    (void)state;
+    world_refused(NULL, "{\"mode\": \"nativ\"}", JIANMU_NOT_FOUND, "local");
+    struct world w;
+    world_open(&w, NULL, "{\"mode\": \"  LOCAL \"}");
+    assert_string_equal(jianmu_runner_mode(w.runner), "local");
+    world_close(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_local_cannot_enforce_is_refused),
+        cmocka_unit_test(test_in_process_tools_cannot_be_held_by_process_limits),
+        cmocka_unit_test(test_who_asked_is_named),
+        cmocka_unit_test(test_max_output_clips_at_characters),
+        cmocka_unit_test(test_limits_of_processes_of_tools),
+        cmocka_unit_test(test_unknown_mode),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
