@@ -57,6 +57,17 @@ static const struct jm_rule *best_rule(const struct builder *b, const char *name
     return best;
 }
 
+/* The file's value again by this tool's own type: one pattern may mean several tools. */
+static int fill_rule(const struct builder *b, const struct jm_knob *knob, struct jm_setting *s)
+{
+    const struct jm_rule *rule = knob->flags & JM_PER_TOOL ? best_rule(b, knob->name) : NULL;
+    if (!rule || s->value)
+        return 0;
+    jm_auto_json json_t *value = jm_coerce(knob, rule->setting.value, b->err);
+    fill(s, value, rule->setting.layer, rule->setting.file, rule->setting.line);
+    return value ? 0 : -1;
+}
+
 static const struct jm_key *mode_key(const struct builder *b, const char *name)
 {
     for (size_t i = 0; i < b->plan->count; i++)
@@ -124,8 +135,8 @@ static int merge(const struct builder *b, const struct slot *slot, struct jm_pla
                        wrong->mode ? "backend" : "tool", wrong->mode ? wrong->mode : wrong->tool, wrong->name, wrong->problem);
     if (slot->core)
         fill(s, jm_constraints_get(b->constraints, entry->name), JM_CONSTRAINTS, NULL, 0);
-    const struct jm_rule *rule = key->knob.flags & JM_PER_TOOL ? best_rule(b, entry->name) : NULL;
-    fill_from(s, rule ? &rule->setting : NULL);
+    if (fill_rule(b, &key->knob, s))
+        return -1;
     if (slot->core && !strcmp(entry->name, "timeout_s"))
         fill_timeout(b, s);
     if (slot->mode)
