@@ -97,9 +97,13 @@ int jm_reapers_take(struct jm_reapers *reapers, struct jm_reaper *reaper, jianmu
     if (reapers->count)
         *reaper = reapers->kept[--reapers->count];
     pthread_mutex_unlock(&reapers->lock);
-    if (reaper->socket < 0 && jm_reaper_start(reapers->image, reapers->file, reaper, err))
+    if (reaper->socket >= 0)
+        return 0;
+    if (jm_reaper_start(reapers->image, reapers->file, reaper, err))
         return -1;
     reaper->generation = generation;
+    if (reaper->wake && !(reapers->flags & JM_REAPER_UNSCOPED) && jm_process_scoped())
+        reaper->wake = 0;
     return 0;
 }
 

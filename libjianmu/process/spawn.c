@@ -6,7 +6,6 @@
 #include "config.h"
 #include "process/spawn.h"
 #include "process/descriptor.h"
-#include "process/process.h"
 #include "process/protocol.h"
 #include "process/sys.h"
 #include "base/cleanup.h"
@@ -109,8 +108,6 @@ int jm_reaper_start(int image_fd, const char *file, struct jm_reaper *reaper, ji
     long pid = start_detached(&s);
     if (pid < 0)
         return jm_fail_errno(err, JIANMU_UNAVAILABLE, (int)-pid, "cannot start a process for the reaper");
-    *reaper = (struct jm_reaper){.socket = jm_steal_fd(ours)};
-    if (s.pid && !jm_process_scoped())
-        reaper->wake = s.pid;
+    *reaper = (struct jm_reaper){.socket = jm_steal_fd(ours), .wake = s.pid};
     return 0;
 }

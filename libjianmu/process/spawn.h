@@ -8,7 +8,7 @@
 
 struct jm_reaper {
     int socket;   /* -1: none */
-    pid_t wake;   /* it may be stopped by a job: the kernel has no signal scope; else 0 */
+    pid_t wake;   /* its process id, 0 where it is not known (valgrind) or no job can stop it */
     unsigned generation; /* of the pool it came from */
 };
 
