@@ -62,7 +62,7 @@ static void answer_one(const struct jm_frame *request, int in, int out)
         snprintf(text, sizeof text, "the tool ended its process (signal %d)", WTERMSIG(status));
     else if (child > 0)
         snprintf(text, sizeof text, "the tool ended its process (status %d)", WEXITSTATUS(status));
-    jm_auto_json json_t *json = json_pack("{s:b, s:n, s:s}", "ok", 1, "result", "failed", text);
+    jm_auto_json json_t *json = json_pack("{s:b, s:s}", "ok", 1, "failed", text);
     jm_auto_free char *dump = child > 0 && json ? jm_json_print(json, 0, NULL) : NULL;
     if (dump)
         jm_frame_write(out, JM_FRAME_RESULT, request->id, dump, strlen(dump));

@@ -15,7 +15,7 @@ left_behind() { # work directories below the private parent
 }
 
 table_jobs() {
-    cat >"$tap_tmp/job.py" <<'PY'
+    cat >"$here/job.py" <<'PY'
 import os, subprocess, sys
 print("printed", sys.argv[1:], os.environ.get("HOME") != None)
 print("on stderr", file=sys.stderr)
@@ -26,54 +26,54 @@ open(sys.argv[1], "w").write("%d" % p.pid)
 os.kill(p.pid, 0)
 sys.exit(3)
 PY
-    table_run job "$tap_tmp/job.py" --timeout 30s --out "$tap_tmp/out" -- "$tap_tmp/pid" "two words"
+    table_run job "$here/job.py" --timeout 30s --out "$here/out" -- "$here/pid" "two words"
     is "$mode: a job's own status" "$status" 3
-    is "$mode: a job's output" "$out" "printed ['$tap_tmp/pid', 'two words'] True"
+    is "$mode: a job's output" "$out" "printed ['$here/pid', 'two words'] True"
     like "$mode: a job's error stream" "$err" 'on stderr'
-    is "$mode: artifacts" "$(cd "$tap_tmp/out" && find . -type f | sort | tr '\n' ' ')" "./d/two.txt ./one.txt "
+    is "$mode: artifacts" "$(cd "$here/out" && find . -type f | sort | tr '\n' ' ')" "./d/two.txt ./one.txt "
     like "$mode: a link is skipped, and said" "$err" 'link.*symlink'
     like "$mode: a FIFO is skipped, and said" "$err" 'fifo'
-    ok "$mode: the sleeper lived" test -s "$tap_tmp/pid"
-    ok "$mode: the sleeper is dead" dead "$(cat "$tap_tmp/pid")"
+    ok "$mode: the sleeper lived" test -s "$here/pid"
+    ok "$mode: the sleeper is dead" dead "$(cat "$here/pid")"
     is "$mode: no directory is left" "$(left_behind)" 0
 }
 
 table_stops() {
     local before=$SECONDS
-    echo 'echo $$ >"$1"; echo before; sleep 300' >"$tap_tmp/sleep.sh"
-    table_run job "$tap_tmp/sleep.sh" --language sh --timeout 1s -- "$tap_tmp/pid2"
+    echo 'echo $$ >"$1"; echo before; sleep 300' >"$here/sleep.sh"
+    table_run job "$here/sleep.sh" --language sh --timeout 1s -- "$here/pid2"
     is "$mode: timeout is 124" "$status" 124
     is "$mode: what was printed before it is there" "$out" before
     like "$mode: and says so" "$err" 'timed out after 1.0s'
-    ok "$mode: it had run" test -s "$tap_tmp/pid2"
-    ok "$mode: it is dead" dead "$(cat "$tap_tmp/pid2")"
+    ok "$mode: it had run" test -s "$here/pid2"
+    ok "$mode: it is dead" dead "$(cat "$here/pid2")"
     ok "$mode: in time" test $((SECONDS - before)) -lt 30
 
-    "${jianmu[@]}" --mode "$mode" job "$tap_tmp/sleep.sh" --language sh -- "$tap_tmp/pid3" >"$tap_tmp/cancelled" 2>&1 </dev/null &
+    "${jianmu[@]}" --mode "$mode" job "$here/sleep.sh" --language sh -- "$here/pid3" >"$here/cancelled" 2>&1 </dev/null &
     local job=$!
-    wait_for 20 test -s "$tap_tmp/pid3"
-    ok "$mode: the job to cancel runs" alive "$(cat "$tap_tmp/pid3")"
+    wait_for 20 test -s "$here/pid3"
+    ok "$mode: the job to cancel runs" alive "$(cat "$here/pid3")"
     # bash starts background jobs with SIGINT ignored; TERM is not
     kill -TERM "$job"
     wait "$job"
     is "$mode: ended by SIGTERM is 143" $? 143
-    ok "$mode: the cancelled job is dead" dead "$(cat "$tap_tmp/pid3")"
+    ok "$mode: the cancelled job is dead" dead "$(cat "$here/pid3")"
     is "$mode: no directory is left after that" "$(left_behind)" 0
 }
 
 table_limits() {
-    echo 'while :; do :; done' >"$tap_tmp/spin.sh"
-    table_run job "$tap_tmp/spin.sh" --language sh --cpu-time 0.5 --timeout 60 --json
+    echo 'while :; do :; done' >"$here/spin.sh"
+    table_run job "$here/spin.sh" --language sh --cpu-time 0.5 --timeout 60 --json
     like "$mode: cpu time" "$out" '"reason": *"cpu_time"'
     is "$mode: a limit that kills is 137" "$status" 137
-    echo 'while :; do echo yyyyyyyyyyyyyyyyyyyyyyyyyyyyy; done' >"$tap_tmp/yes.sh"
-    table_run job "$tap_tmp/yes.sh" --language sh --output-limit 64k --timeout 60 --json
+    echo 'while :; do echo yyyyyyyyyyyyyyyyyyyyyyyyyyyyy; done' >"$here/yes.sh"
+    table_run job "$here/yes.sh" --language sh --output-limit 64k --timeout 60 --json
     like "$mode: output limit" "$out" '"reason": *"output"'
-    echo 'ulimit -n; dd if=/dev/zero of=big bs=1k count=64 2>/dev/null' >"$tap_tmp/big.sh"
-    table_run job "$tap_tmp/big.sh" --language sh --nofile 77 --fsize 8k --timeout 60 --json
+    echo 'ulimit -n; dd if=/dev/zero of=big bs=1k count=64 2>/dev/null' >"$here/big.sh"
+    table_run job "$here/big.sh" --language sh --nofile 77 --fsize 8k --timeout 60 --json
     like "$mode: open files" "$out" '"stdout": *"77'
     like "$mode: file size" "$out" '"size": *8192'
-    table_run job "$tap_tmp/big.sh" --language sh --memory 64m
+    table_run job "$here/big.sh" --language sh --memory 64m
     is "$mode: what it cannot enforce is refused" "$status" 125
     like "$mode: naming the limit" "$err" "cannot enforce memory"
     is "$mode: and nothing runs" "$out" ""
@@ -91,16 +91,18 @@ table_tools() {
     is "$mode: run_python" "$status:$out" "0:42"
     table_run run run_python --args '{"code": "while True: pass"}' --timeout 1
     is "$mode: run_python in time" "$status" 124
-    mkdir -p "$tap_tmp/space"
-    table_run run write_file --workspace "$tap_tmp/space:rw" --args '{"path": "f", "content": "abc"}'
-    is "$mode: write_file" "$status:$(cat "$tap_tmp/space/f" 2>&1)" "0:abc"
-    table_run run read_file --workspace "$tap_tmp/space" --args '{"path": "f"}'
+    mkdir -p "$here/space"
+    table_run run write_file --workspace "$here/space:rw" --args '{"path": "f", "content": "abc"}'
+    is "$mode: write_file" "$status:$(cat "$here/space/f" 2>&1)" "0:abc"
+    table_run run read_file --workspace "$here/space" --args '{"path": "f"}'
     like "$mode: read_file" "$out" 'abc'
     is "$mode: no directory is left by tools" "$(left_behind)" 0
 }
 
 run_table() {
-    export TMPDIR=$tap_tmp/work
+    here=$tap_tmp/$mode # what one backend wrote must not help the next
+    mkdir -p "$here"
+    export TMPDIR=$here/work
     mkdir -p "$TMPDIR"
     table_jobs
     table_stops
