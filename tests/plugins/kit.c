@@ -55,9 +55,16 @@ const char *kit_path(const char *dir, const char *name)
 
 void kit_put(const char *dir, const char *fixture, const char *name)
 {
+    char built[256];
+    snprintf(built, sizeof built, "plugins/.libs/%s.so", fixture);
+    kit_put_from(dir, built, name);
+}
+
+void kit_put_from(const char *dir, const char *built, const char *name)
+{
     char from[4096], block[4096];
     const char *to = kit_path(dir, name), *fresh = kit_path(dir, "fresh");
-    snprintf(from, sizeof from, "%s/tests/plugins/.libs/%s.so", getenv("JIANMU_BUILD"), fixture);
+    snprintf(from, sizeof from, "%s/tests/%s", getenv("JIANMU_BUILD"), built);
     FILE *in = fopen(from, "re"), *out = fopen(fresh, "wex");
     assert_non_null(in);
     assert_non_null(out);

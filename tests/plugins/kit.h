@@ -15,6 +15,7 @@ int kit_make_dir(void **state);
 int kit_remove_dir(void **state);
 /* Copies a built fixture to DIR/NAME, by a new file that takes the place of an old one. */
 void kit_put(const char *dir, const char *fixture, const char *name);
+void kit_put_from(const char *dir, const char *built, const char *name); /* of any file below tests/ */
 const char *kit_path(const char *dir, const char *name); /* valid until the fourth call after this one */
 jm_registry *kit_scan(const char *dir);
 /* The usable one, loaded. */

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * jianmu-plugin.h - for authors of tools and backends. The manual is jianmu-plugin(3).
+ *
+ * A plug-in is a shared object with one exported function, written by JIANMU_PLUGIN. It has no undefined
+ * symbol of ours: everything it may ask of the core stands in a table that it reaches through its context.
+ * What a plug-in is (name, text, schema, flags) is a note in the file; listing reads it and runs nothing.
+ *
+ * Growth: every struct begins with its size, filled by a macro. New members come at the end; the side with
+ * the shorter struct does not see them. Descriptors are const. The ABI number is 0 until the first release:
+ * until then both sides must be of the same build.
+ *
+ * No memory changes owner across this border, except json_t references: arguments are borrowed, values
+ * returned are new (jansson's words; the ABI of libjansson.so.4 is part of ours). Strings are UTF-8.
+ */
+#ifndef JIANMU_PLUGIN_H
+#define JIANMU_PLUGIN_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define JIANMU_EXTERN extern "C"
+extern "C" {
+#else
+#define JIANMU_EXTERN extern
+#endif
+
+#define JIANMU_ABI 0u
+
+/* How dangerous a tool is. */
+#define JIANMU_DANGER_READ 1u
+#define JIANMU_DANGER_WRITE 2u
+#define JIANMU_DANGER_DANGEROUS 3u
+
+/* Flags; unknown bits in a description are ignored. */
+#define JIANMU_READ_ONLY 0x1u    /* tool: changes nothing */
+#define JIANMU_IDEMPOTENT 0x2u   /* tool: twice is as once */
+#define JIANMU_OPEN_WORLD 0x4u   /* tool: reaches beyond this machine */
+#define JIANMU_COOPERATES 0x8u   /* tool: looks at its deadline and returns when told to */
+#define JIANMU_BY_PROCESS 0x10u  /* tool: all its work is done in processes of services->process, so all limits hold for it */
+#define JIANMU_ISOLATED 0x100u   /* backend: what runs in it cannot reach the host's files and processes */
+#define JIANMU_IN_PROCESS 0x200u /* backend: tools run in the caller's process */
+
+/* One call, seen from a plug-in. Valid until the callback returns; its functions may be called from
+ * threads of the plug-in only while that callback runs. */
+typedef struct jianmu_context {
+    const struct jianmu_services *services;
+} jianmu_context;
+
+typedef struct jianmu_workdir jianmu_workdir;
+
+/* A process to run. Zero it, set size, fill in what is needed. */
+struct jianmu_process {
+    uint32_t size, reserved;
+    uint64_t flags;                 /* JIANMU_PROCESS_... */
+    const char *const *argv;        /* NULL-terminated; argv[0] without "/" is looked for on PATH of env */
+    const char *const *env;         /* "NAME=value", NULL-terminated; NULL: the environment of a call */
+    const char *cwd;                /* absolute; NULL: the work directory of the call, else / */
+    const void *input;              /* written to its standard input, then end of file */
+    uint64_t input_len;
+    double timeout_s;               /* own wall-clock limit beside the call's; 0: none */
+    uint64_t capture;               /* bytes kept per stream; 0: the plan's */
+};
+#define JIANMU_PROCESS_INIT {(uint32_t)sizeof(struct jianmu_process), 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0}
+#define JIANMU_PROCESS_PRIVATE 0x1u /* its output is the plug-in's to read, not the call's */
+
+/* How it ended. Pointers are the core's, valid until the callback returns. */
+struct jianmu_process_end {
+    uint32_t size;
+    uint32_t reason;                /* a jianmu_reason */
+    int32_t exit_code;              /* 128+n after signal n */
+    int32_t signal;
+    const char *out, *err;          /* what was captured; a NUL stands behind it */
+    uint64_t out_len, err_len, out_dropped, err_dropped;
+};
+#define JIANMU_PROCESS_END_INIT {(uint32_t)sizeof(struct jianmu_process_end), 0, 0, 0, NULL, NULL, 0, 0, 0, 0}
+
+/* What the core does for plug-ins. Each takes the context of the running callback first. */
+typedef struct jianmu_services {
+    uint32_t size, abi;
+    /* the call */
+    int64_t (*deadline)(jianmu_context *ctx);  /* CLOCK_MONOTONIC nanoseconds; 0: none */
+    int (*cancelled)(jianmu_context *ctx);     /* 0 go on; 1 cancelled or past the deadline: return soon */
+    int (*poll_fd)(jianmu_context *ctx);       /* becomes readable when cancelled turns 1; borrowed; -1: cannot be had */
+    json_t *(*setting)(jianmu_context *ctx, const char *name); /* value in the plan: "timeout_s", or a key of one's own; borrowed; NULL: unset */
+    int (*directory)(jianmu_context *ctx, const char *which, int *writable); /* "workspace" or "skill": descriptor, borrowed; -1: none given */
+    /* what comes back */
+    int (*fail)(jianmu_context *ctx, int code, const char *format, ...)   /* "could not run": a jianmu_code and a sentence; returns -1 */
+        __attribute__((format(printf, 3, 4)));
+    int (*tool_failed)(jianmu_context *ctx, const char *format, ...)      /* the tool ran and failed; a value may be returned too; returns -1 */
+        __attribute__((format(printf, 2, 3)));
+    void (*log)(jianmu_context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3))); /* event execution.log */
+    void (*progress)(jianmu_context *ctx, double fraction, const char *text);  /* event execution.progress; 0..1, or below 0: unknown */
+    void (*event)(jianmu_context *ctx, const char *name, json_t *payload);     /* event NAME, must hold a "."; payload borrowed */
+    /* processes: within all limits of the plan, the whole tree killed at the end; 0 it ran, -1 it could not (fail was called) */
+    int (*process)(jianmu_context *ctx, const struct jianmu_process *process, struct jianmu_process_end *end);
+    /* jobs: a private directory with script and inputs in it; removed by workdir_close, or by the core after the callback */
+    jianmu_workdir *(*workdir_open)(jianmu_context *ctx);
+    const char *(*workdir_path)(jianmu_workdir *dir);     /* borrowed */
+    int (*workdir_fd)(jianmu_workdir *dir);               /* borrowed */
+    /* prefix + interpreter + script + arguments of the job; NULL-terminated, borrowed from dir; prefix may be NULL */
+    const char *const *(*job_command)(jianmu_context *ctx, jianmu_workdir *dir, const char *const *prefix);
+    int (*job_run)(jianmu_context *ctx, jianmu_workdir *dir, const char *const *command); /* process with the job's stdin and env, output to the result */
+    int (*collect)(jianmu_context *ctx, jianmu_workdir *dir); /* new and changed files become the result's artifacts */
+    void (*workdir_close)(jianmu_context *ctx, jianmu_workdir *dir);
+    /* tools: the value, new; NULL: it failed, or could not run */
+    json_t *(*call_tool)(jianmu_context *ctx, json_t *args);  /* in this process */
+    json_t *(*host_tool)(jianmu_context *ctx, const char *const *prefix, json_t *args); /* in a tool host started through prefix */
+    /* frames: what the core and a tool host say to each other over any pair of descriptors; 0, -1 failed, read: 1 end of file */
+    int (*frame_write)(jianmu_context *ctx, int fd, uint32_t type, uint64_t id, const void *data, uint64_t len);
+    int (*frame_read)(jianmu_context *ctx, int fd, uint32_t *type, uint64_t *id, void **data, uint64_t *len); /* *data: the context's, until it ends */
+} jianmu_services;
+
+/* Every descriptor begins so. */
+struct jianmu_head {
+    uint32_t size, abi;
+    uint32_t kind;                  /* JIANMU_KIND_... */
+    uint32_t reserved;
+    const void *note;
+};
+#define JIANMU_KIND_TOOL 1u
+#define JIANMU_KIND_BACKEND 2u
+
+struct jianmu_tool_plugin {
+    struct jianmu_head head;
+    json_t *(*run)(void *instance, jianmu_context *ctx, json_t *args); /* value, new; NULL after tool_failed or fail; any thread */
+    int (*open)(jianmu_context *ctx, void **instance); /* once per runner, before the first run; may be NULL */
+    void (*close)(void *instance);                     /* may be NULL */
+};
+
+struct jianmu_backend_plugin {
+    struct jianmu_head head;
+    int (*open)(jianmu_context *ctx, void **instance); /* once per runner; no deadline; may be NULL */
+    int (*run_job)(void *instance, jianmu_context *ctx);                    /* 0 ran, -1 could not; any thread */
+    json_t *(*run_tool)(void *instance, jianmu_context *ctx, json_t *args); /* as the tool's run; any thread */
+    int (*enforces)(void *instance, const char *limit); /* of the limits the note lists, is this one had here? NULL: all are */
+    void (*close)(void *instance);                     /* may be NULL */
+};
+
+struct jianmu_plugin {
+    uint32_t size, abi;
+    uint32_t count, reserved;
+    const struct jianmu_head *const *items;
+};
+
+/* ---- the note: type 0x4a4d0001, owner "jianmu" ---- */
+#define JIANMU_NOTE_TYPE 0x4a4d0001u
+struct jianmu_note_head {
+    uint32_t abi, kind, danger;
+    uint32_t name_len, text_len, json_len;           /* each with its NUL; the three strings follow */
+    uint32_t flags, flags_high;                      /* 64 bits in two halves: a note is aligned to 4 bytes */
+};
+#define JIANMU_NOTE_(ID, KIND, DANGER, FLAGS, TEXT, JSON)                                                     \
+    __attribute__((section(".note.jianmu"), used, aligned(4))) static const struct {                          \
+        uint32_t namesz, descsz, type; char owner[8];                                                         \
+        struct { struct jianmu_note_head head; char name[sizeof #ID]; char text[sizeof(TEXT)]; char json[sizeof(JSON)]; } d; \
+    } jianmu_note_##ID = {7, (uint32_t)sizeof(jianmu_note_##ID.d), JIANMU_NOTE_TYPE, "jianmu",                 \
+        {{JIANMU_ABI, KIND, DANGER, (uint32_t)sizeof #ID, (uint32_t)sizeof(TEXT), (uint32_t)sizeof(JSON),     \
+          (uint32_t)((uint64_t)(FLAGS) & 0xffffffffu), (uint32_t)((uint64_t)(FLAGS) >> 32)}, #ID, TEXT, JSON}};
+
+/* A tool named ID. SCHEMA: its parameters, one string literal of JSON Schema; "x-jianmu" in it may hold
+ * {"defaults": {"timeout_s": 2}, "keys": {...}}. RUN as above; OPEN and CLOSE or NULL. No semicolon behind it. */
+#define JIANMU_TOOL_WITH(ID, RUN, OPEN, CLOSE, DANGER, FLAGS, TEXT, SCHEMA)                                   \
+    JIANMU_NOTE_(ID, JIANMU_KIND_TOOL, DANGER, FLAGS, TEXT, SCHEMA)                                           \
+    static const struct jianmu_tool_plugin jianmu_item_##ID = {                                               \
+        {(uint32_t)sizeof(struct jianmu_tool_plugin), JIANMU_ABI, JIANMU_KIND_TOOL, 0, &jianmu_note_##ID.d}, RUN, OPEN, CLOSE};
+#define JIANMU_TOOL(ID, RUN, DANGER, FLAGS, TEXT, SCHEMA) JIANMU_TOOL_WITH(ID, RUN, NULL, NULL, DANGER, FLAGS, TEXT, SCHEMA)
+
+/* A backend whose mode is ID, which must be the stem of the file's name. CONFIG: {"keys": {"name": {"type":
+ * "str", "default": null}, ...}, "enforces": ["timeout_s", ...]}. */
+#define JIANMU_BACKEND(ID, OPEN, RUN_JOB, RUN_TOOL, ENFORCES, CLOSE, FLAGS, TEXT, CONFIG)                     \
+    JIANMU_NOTE_(ID, JIANMU_KIND_BACKEND, 0, FLAGS, TEXT, CONFIG)                                             \
+    static const struct jianmu_backend_plugin jianmu_item_##ID = {                                            \
+        {(uint32_t)sizeof(struct jianmu_backend_plugin), JIANMU_ABI, JIANMU_KIND_BACKEND, 0, &jianmu_note_##ID.d}, \
+        OPEN, RUN_JOB, RUN_TOOL, ENFORCES, CLOSE};
+
+/* The exported function: lists the items of this file, as JIANMU_ITEM(ID) with commas between. */
+#define JIANMU_ITEM(ID) &jianmu_item_##ID.head
+#define JIANMU_PLUGIN(...)                                                                                    \
+    JIANMU_EXTERN __attribute__((visibility("default"))) const struct jianmu_plugin *jianmu_plugin_entry(void); \
+    const struct jianmu_plugin *jianmu_plugin_entry(void)                                                     \
+    {                                                                                                         \
+        static const struct jianmu_head *const items[] = {__VA_ARGS__};                                       \
+        static const struct jianmu_plugin plugin = {(uint32_t)sizeof(struct jianmu_plugin), JIANMU_ABI,       \
+            (uint32_t)(sizeof items / sizeof items[0]), 0, items};                                            \
+        return &plugin;                                                                                       \
+    }
+
+#ifdef __cplusplus
+}
+#endif
+#endif
