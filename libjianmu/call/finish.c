@@ -54,7 +54,11 @@ bool jm_call_admit(jm_context *ctx, const char *refusal, json_t *enforced)
         jm_fail(&ctx->error, JIANMU_UNSUPPORTED, "%s", refusal);
         return false;
     }
-    ctx->result->enforced = json_incref(enforced);
+    /* kept from one call of a tool to its next, so that a result used again costs no reference */
+    if (ctx->result->enforced != enforced) {
+        json_decref(ctx->result->enforced);
+        ctx->result->enforced = json_incref(enforced);
+    }
     return true;
 }
 

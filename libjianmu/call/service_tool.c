@@ -90,10 +90,8 @@ static const char **make_command(const char *const *prefix, const char *const *t
     while (tail[m])
         m++;
     const char **argv = calloc(n + m + 1, sizeof *argv);
-    if (argv) {
-        memcpy(argv, prefix, n * sizeof *argv);
-        memcpy(argv + n, tail, m * sizeof *argv);
-    }
+    for (size_t i = 0; argv && i < n + m; i++)
+        argv[i] = i < n ? prefix[i] : tail[i - n];
     return argv;
 }
 
