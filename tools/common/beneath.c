@@ -164,6 +164,11 @@ json_t *tool_path_error(jianmu_context *ctx, const char *path, int errnum)
 {
     const char *what = strerrordesc_np(errnum);
     switch (errnum) {
+    case ENOMEM:
+    case EMFILE:
+    case ENFILE:
+        ctx->services->fail(ctx, JIANMU_INTERNAL, "'%s': %s", path, what);
+        return NULL;
     case EXDEV: return tool_error(ctx, "'%s' leads out of the directory it must stay in", path);
     case ENXIO: return tool_error(ctx, "'%s' is not a regular file", path);
     default: return tool_error(ctx, "'%s': %s", path, what ? what : "unknown error");

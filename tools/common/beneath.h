@@ -19,13 +19,13 @@ struct tool_place {
     int writable;
     const char *path;   /* relative to dir, never empty; borrowed */
 };
-/* 0, or -1: *answer is the new {"error": ...} (NULL without memory). */
+/* 0, or -1: *answer is what the tool returns: a new {"error": ...}, or NULL after fail(). */
 int tool_find_place(jianmu_context *ctx, const char *path, struct tool_place *place, json_t **answer);
 
 /* Opens it; never waits for a FIFO. -1: *answer as above. */
 int tool_open(jianmu_context *ctx, const char *path, int flags, struct stat *st, json_t **answer);
 
-/* {"error": ...} for what the kernel said about that path. */
+/* {"error": ...} for what the kernel said about that path; NULL after fail() where memory or descriptors ran out. */
 json_t *tool_path_error(jianmu_context *ctx, const char *path, int errnum);
 const char *tool_file_type(mode_t mode); /* "file", "directory", "link", "fifo", "socket", "device" */
 

@@ -19,8 +19,10 @@ static json_t *answer_response(jianmu_context *ctx, const struct http_request *r
     json_t *value = text ? json_pack("{s:I, s:s, s:O, s:o, s:b}", "status", (json_int_t)response->status,
                                      "url", request->url, "headers", response->headers, "body", text,
                                      "truncated", response->truncated || dropped > 0) : NULL;
-    if (value && dropped)
-        json_object_set_new(value, "body_dropped", json_integer((json_int_t)dropped));
+    if (value && dropped && json_object_set_new(value, "body_dropped", json_integer((json_int_t)dropped))) {
+        json_decref(value);
+        value = NULL;
+    }
     return value ? value : tool_memory(ctx);
 }
 

@@ -55,16 +55,17 @@ static int read_names(jianmu_context *ctx, DIR *dir, struct names *names)
     return errno ? -1 : 0;
 }
 
-/* One entry; it may have gone since it was read, then its type is "gone". */
+/* One entry; it may have gone since it was read, then its type is "gone". NULL without memory. */
 static json_t *describe(int dir, const char *name)
 {
     struct stat st;
     bool there = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-    json_t *entry = json_pack("{s:o*, s:s}", "name", tool_text(name, strlen(name), UINT64_MAX, NULL),
-                              "type", there ? tool_file_type(st.st_mode) : "gone");
-    if (entry && there && S_ISREG(st.st_mode))
-        json_object_set_new(entry, "size", json_integer(st.st_size));
-    return entry;
+    json_t *text = tool_text(name, strlen(name), UINT64_MAX, NULL);
+    if (!text)
+        return NULL;
+    if (there && S_ISREG(st.st_mode))
+        return json_pack("{s:o, s:s, s:I}", "name", text, "type", "file", "size", (json_int_t)st.st_size);
+    return json_pack("{s:o, s:s}", "name", text, "type", there ? tool_file_type(st.st_mode) : "gone");
 }
 
 /* As many entries as max_entries and max_output allow; what an entry costs is its JSON text, about. */
@@ -103,8 +104,9 @@ static json_t *list_dir(void *instance, jianmu_context *ctx, json_t *args)
         return value;
     DIR *dir = fdopendir(fd);
     if (!dir) {
+        value = tool_path_error(ctx, path, errno);
         close(fd);
-        return tool_memory(ctx);
+        return value;
     }
     int read = read_names(ctx, dir, &names);
     value = read == 0 ? answer(ctx, fd, &names) : read > 0 ? tool_stopped(ctx) : tool_path_error(ctx, path, errno);

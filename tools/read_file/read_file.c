@@ -44,15 +44,14 @@ static json_t *answer_part(jianmu_context *ctx, const char *path, const char *da
     size_t kept = whole_characters(data, len, most, more);
     if (memchr(data, 0, kept))
         return tool_error(ctx, "'%s' is a binary file of %lld bytes, not text", path, (long long)size);
-    json_t *value = json_pack("{s:o*, s:I, s:I}", "content", tool_text(data, kept, UINT64_MAX, NULL),
-                              "offset", offset, "size", size);
-    if (!value || !json_object_get(value, "content")) {
+    json_t *text = tool_text(data, kept, UINT64_MAX, NULL);
+    json_t *value = text ? json_pack("{s:o, s:I, s:I}", "content", text, "offset", offset, "size", size) : NULL;
+    offset += (json_int_t)kept;
+    if (value && offset < size && json_object_set_new(value, "next_offset", json_integer(offset))) {
         json_decref(value);
-        return tool_memory(ctx);
+        value = NULL;
     }
-    if (offset + (json_int_t)kept < size)
-        json_object_set_new(value, "next_offset", json_integer(offset + (json_int_t)kept));
-    return value;
+    return value ? value : tool_memory(ctx);
 }
 
 static json_t *read_file(void *instance, jianmu_context *ctx, json_t *args)
