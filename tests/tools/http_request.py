@@ -144,7 +144,7 @@ for host in local:
     reached += result.get("reason") == "exited"
     before = server.connections + (six.connections if six else 0)
     result = ask(url, settings={"allow_private": False})
-    sentence = result["value"]["error"]
+    sentence = (result.get("value") or {}).get("error", result)
     like(f"{host} is refused", sentence, "only public addresses may be reached|resolve host")
     equal(f"{host} is not connected to", server.connections + (six.connections if six else 0), before)
 ok("control: with allow_private they lead there", reached >= len(local) - 2, f"{reached} of {len(local)}")
