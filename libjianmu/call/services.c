@@ -62,9 +62,23 @@ int jm_service_poll_fd(jianmu_context *public)
     return jm_call_timer_fd(ctx->call, ctx->deadline);
 }
 
+static void release_json(void *json)
+{
+    json_decref(json);
+}
+
+/* A timeout of the call's own stands above the plan's; NULL without memory. */
+static json_t *own_timeout(jm_context *ctx)
+{
+    json_t *seconds = json_real(ctx->timeout_s);
+    return seconds && jm_context_keep(ctx, release_json, seconds) == 0 ? seconds : NULL;
+}
+
 json_t *jm_service_setting(jianmu_context *public, const char *name)
 {
     jm_context *ctx = jm_context_of(public);
+    if (ctx->timeout_s > 0 && ctx->timeout_s != ctx->plan->timeout_s && !strcmp(name, "timeout_s"))
+        return own_timeout(ctx);
     const struct jm_plan_entry *entry = jm_plan_find(ctx->plan, name);
     return entry && !json_is_null(entry->setting.value) ? entry->setting.value : NULL;
 }

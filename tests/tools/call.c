@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One tool call through the public interface, for tests:
- *   call [-c CANCEL_AFTER_MS] [-n TIMES] PLUGIN_DIR TOOL ARGS CONSTRAINTS CONFIG
+ *   call [-c CANCEL_AFTER_MS] [-n TIMES] [-t OWN_TIMEOUT] PLUGIN_DIR TOOL ARGS CONSTRAINTS CONFIG
  * (ARGS "-": from standard input) prints {"reason", "message", "value", ...} or {"could_not": {"code", "message"}} of the last call, and how many
  * descriptors were opened and not closed after the first. */
 #include "config.h"
@@ -92,10 +92,14 @@ int main(int argc, char **argv)
     jianmu_error *err = NULL;
     pthread_t thread;
     int option, times = 1, before = 0;
-    while ((option = getopt(argc, argv, "c:n:")) != -1)
-        *(option == 'c' ? &cancel.after_ms : &times) = atoi(optarg);
+    while ((option = getopt(argc, argv, "c:n:t:")) != -1) {
+        if (option == 't' && jianmu_call_set_timeout(cancel.call, atof(optarg), NULL))
+            return 2;
+        if (option == 'c' || option == 'n')
+            *(option == 'c' ? &cancel.after_ms : &times) = atoi(optarg);
+    }
     if (argc - optind != 5 || !cancel.call)
-        return fprintf(stderr, "usage: call [-c MS] [-n TIMES] PLUGIN_DIR TOOL ARGS CONSTRAINTS CONFIG\n"), 2;
+        return fprintf(stderr, "usage: call [-c MS] [-n TIMES] [-t S] PLUGIN_DIR TOOL ARGS CONSTRAINTS CONFIG\n"), 2;
     char **words = argv + optind;
     json_t *args = parse("arguments", words[2]);
     const jianmu_tool *tool = set_up(&setup, words, &err);

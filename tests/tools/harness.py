@@ -70,16 +70,18 @@ def has_tool(name):
     return os.path.exists(os.path.join(plugins, "tools", name + ".so"))
 
 
-def call(tool, args, constraints=None, settings=None, config=None, env=None, cancel_ms=0, times=1, prefix=(), cwd=None):
+def call(tool, args, constraints=None, settings=None, config=None, env=None, cancel_ms=0, times=1, own_timeout=0, cwd=None):
     """One call. settings: of tools.TOOL in the configuration; config: the whole of it. JSON is YAML."""
     config = dict(config or {})
     if settings:
         config["tools"] = {tool: settings}
-    command = [*prefix, os.environ.get("JIANMU_CALL") or os.path.join(build, "tests/tools/call")]
+    command = [os.environ.get("JIANMU_CALL") or os.path.join(build, "tests/tools/call")]
     if cancel_ms:
         command += ["-c", str(cancel_ms)]
     if times > 1:
         command += ["-n", str(times)]
+    if own_timeout:
+        command += ["-t", repr(own_timeout)]
     command += [plugins, tool, "-", json.dumps(constraints or {}), json.dumps(config)]
     ran = subprocess.run(command, input=json.dumps(args).encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd,
                          env={**os.environ, **(env or {})}, timeout=120)

@@ -52,6 +52,10 @@ equal("what failed says so in the message too", python("1 / 0", {"timeout_s": 60
 for seconds in (0.1, 0.25, 0.3, 1.5):
     equal(f"{seconds} seconds are printed as Python prints them", python("while True: pass", {"timeout_s": seconds})["value"],
           {"error": f"timeout after {seconds!r}s"})
+equal("a timeout of the call's own is the one that is told", python("while True: pass", {"timeout_s": 60}, own_timeout=0.5)["value"],
+      {"error": "timeout after 0.5s"})
+result = python("print(1)", {"timeout_s": 1e-05})
+equal("a timeout that nothing can meet", (result.get("reason"), result.get("value")), ("timeout", {"error": "timeout after 1e-05s"}))
 
 # ---- run_python: how it runs ----
 equal("its flags", prints("import sys; f = sys.flags; print(f.isolated, f.ignore_environment, f.no_user_site)"), "1 1 1")
