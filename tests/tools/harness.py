@@ -70,12 +70,12 @@ def has_tool(name):
     return os.path.exists(os.path.join(plugins, "tools", name + ".so"))
 
 
-def call(tool, args, constraints=None, settings=None, config=None, env=None, cancel_ms=0, times=1, own_timeout=0, cwd=None):
+def call(tool, args, constraints=None, settings=None, config=None, env=None, cancel_ms=0, times=1, own_timeout=0, cwd=None, prefix=()):
     """One call. settings: of tools.TOOL in the configuration; config: the whole of it. JSON is YAML."""
     config = dict(config or {})
     if settings:
         config["tools"] = {tool: settings}
-    command = [os.environ.get("JIANMU_CALL") or os.path.join(build, "tests/tools/call")]
+    command = [*prefix, os.environ.get("JIANMU_CALL") or os.path.join(build, "tests/tools/call")]
     if cancel_ms:
         command += ["-c", str(cancel_ms)]
     if times > 1:
