@@ -173,13 +173,14 @@ void jianmu_runner_free(jianmu_runner *r)
 {
     if (!r)
         return;
+    /* in a forked child the threads are gone, and what plug-ins hold is the parent's */
     bool forked = r->alive && *r->alive != 1;
-    if (!forked) {
-        jm_workers_stop(r);
-        for (jianmu_tool *tool = r->tools; tool; tool = tool->next)
-            if (tool->plugin.close && tool->instance && !tool->abandoned)
-                tool->plugin.close(tool->instance);
-        jianmu_backend_close(r->backend);
-    }
+    jm_workers_stop(r, forked);
+    for (jianmu_tool *tool = forked ? NULL : r->tools; tool; tool = tool->next)
+        if (tool->plugin.close && tool->instance && !tool->abandoned)
+            tool->plugin.close(tool->instance);
+    if (forked)
+        r->backend->instance = NULL;
+    jianmu_backend_close(r->backend);
     jm_runner_release(r);
 }

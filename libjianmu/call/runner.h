@@ -63,6 +63,6 @@ int jm_runner_prepare_jobs(jianmu_runner *runner, jianmu_error **err);
 
 /* worker.c: runs the tool on another thread; NULL and ctx->result->abandoned where it does not come back in time. */
 json_t *jm_worker_call(jm_context *ctx, json_t *args);
-void jm_workers_stop(jianmu_runner *runner);
+void jm_workers_stop(jianmu_runner *runner, bool forked);
 
 #endif

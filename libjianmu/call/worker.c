@@ -214,7 +214,7 @@ json_t *jm_worker_call(jm_context *ctx, json_t *args)
     return take_back(w, ctx);
 }
 
-void jm_workers_stop(jianmu_runner *runner)
+void jm_workers_stop(jianmu_runner *runner, bool forked)
 {
     while (runner->idle_workers) {
         struct jm_worker *w = runner->idle_workers;
@@ -222,7 +222,8 @@ void jm_workers_stop(jianmu_runner *runner)
         w->stop = true;
         atomic_fetch_add(&w->wake, 1);
         jm_futex_wake(&w->wake);
-        pthread_join(w->thread, NULL);
+        if (!forked)
+            pthread_join(w->thread, NULL);
         free_worker(w);
     }
 }
