@@ -321,7 +321,7 @@ static void test_cancel(void **state)
     int p[2];
     jianmu_error *err = NULL;
     jianmu_result *r = NULL;
-    const char *script = "open('f', 'w').write('x'); print('running')\nimport time; time.sleep(100)\n";
+    const char *script = "import os, time\nopen('f', 'w').write('x'); os.write(1, b'running\\n'); time.sleep(100)\n";
     open_jobs(&w, NULL);
     assert_int_equal(pipe2(p, O_CLOEXEC), 0);
     jianmu_call *call = jianmu_call_new();
