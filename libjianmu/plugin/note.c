@@ -89,8 +89,8 @@ static int parse_texts(const struct jm_elf *elf, struct jm_note *note, const str
         jm_auto_free char *shown = jm_utf8_repair(name, strnlen(name, 100), &len);
         if (!shown)
             return jm_refuse_errno(r, "name", ENOMEM, "%s", elf->path);
-        return jm_refuse(r, "name", "%s: \"%s\" is no name; one is 1 to 64 of a-z, 0-9, \"_\" and \"-\", and begins with "
-                         "a letter or digit", elf->path, shown);
+        return jm_refuse(r, "name", "%s: \"%s\" is no name; one is 1 to 64 of a-z, 0-9, \"_\" and \"-\", and begins "
+                         "with a letter or digit", elf->path, shown);
     }
     note->name = name;
     note->text = text;

@@ -105,7 +105,8 @@ static json_t *text_or_null(const char *text)
 static json_t *danger_json(const struct jm_item *item)
 {
     static const char *const names[] = {NULL, "read", "write", "dangerous"};
-    return text_or_null(item->kind == JIANMU_KIND_TOOL && item->danger < jm_countof(names) ? names[item->danger] : NULL);
+    bool known = item->kind == JIANMU_KIND_TOOL && item->danger < jm_countof(names);
+    return text_or_null(known ? names[item->danger] : NULL);
 }
 
 static json_t *flags_json(const struct jm_item *item)

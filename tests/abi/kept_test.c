@@ -218,8 +218,8 @@ static void test_tool(void **state)
     json_t *value = item->plugin.tool.run(instance, &ctx, args);
     char *text = json_dumps(value, JSON_COMPACT);
     assert_string_equal(text, want);
-    assert_string_equal(heard, "log 1; progress 0.50 half; event kept.event 1; no way; bad 2; process 1 %s /cwd input 1.5 77; "
-                        "closed 1; frame 9 3 4 abc; ");
+    assert_string_equal(heard, "log 1; progress 0.50 half; event kept.event 1; no way; bad 2; "
+                        "process 1 %s /cwd input 1.5 77; closed 1; frame 9 3 4 abc; ");
     free(text);
     json_decref(value);
     json_decref(args);

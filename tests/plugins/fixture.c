@@ -134,6 +134,14 @@ const struct jianmu_plugin *jianmu_plugin_entry(void)
 
 #elif defined NO_ENTRY
 const void *const keep_the_item = ITEM(NAME);
+#if defined NEEDS_ENTRY
+extern const struct jianmu_plugin *jianmu_plugin_entry(void);
+const void *ask_others(void);
+const void *ask_others(void)
+{
+    return jianmu_plugin_entry();
+}
+#endif
 
 #elif defined UNLISTED
 /* In the file are two tools, and its entry lists the other. */

@@ -200,6 +200,16 @@ static void test_two_registries(void **state)
     assert_int_equal(kit_run(second), 42);
     jm_registry_free(two);
     assert_false(is_mapped(kit_path(*state, "tools/good.so")));
+
+    kit_put(*state, "other_good", "tools/other.so");
+    one = kit_scan(*state);
+    two = kit_scan(*state);
+    kit_load(one, TOOL, "other_good");
+    kit_load(two, TOOL, "good");
+    jm_registry_free(one); /* closes what is its own, while libltdl is still in use */
+    assert_false(is_mapped(kit_path(*state, "tools/other.so")));
+    assert_true(is_mapped(kit_path(*state, "tools/good.so")));
+    jm_registry_free(two);
 }
 
 static void test_no_descriptor_left(void **state)

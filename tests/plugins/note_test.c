@@ -138,6 +138,14 @@ static void test_lengths(void **state)
             must_refuse(&image, "bad_note", unfit);
         }
     }
+    static const uint32_t dangers[] = {0, 4, 0xffffffff};
+    for (size_t k = 0; k < sizeof dangers / sizeof dangers[0]; k++) {
+        bad = good;
+        bad.head.danger = dangers[k];
+        raw_image(&image, &bad, sizeof bad);
+        must_refuse(&image, "bad_note",
+                    "x.so describes itself wrongly: a tool must say whether it reads, writes or is dangerous");
+    }
     bad = good;
     bad.head.name_len = 3;
     bad.head.text_len = 2;
@@ -164,6 +172,15 @@ static void test_segment_ends(void **state)
     tool_image(&image, "x", "ab", "{}");
     image.len -= 4;
     must_refuse(&image, "truncated", "x.so is cut short: it has 176 bytes, and segment 0 ends behind them");
+    static const uint32_t types[] = {PT_LOAD, PT_NOTE, PT_DYNAMIC};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        for (int far = 0; far < 2; far++) {
+            Elf64_Phdr segment = {.p_type = types[i], .p_offset = far ? UINT64_MAX - 4 : 8, .p_filesz = far ? 8 : 173};
+            tool_image(&image, "x", "ab", "{}");
+            memcpy(image.data + sizeof(Elf64_Ehdr), &segment, sizeof segment);
+            must_refuse(&image, "truncated", "x.so is cut short: it has 180 bytes, and segment 0 ends behind them");
+        }
+    }
 }
 
 static void test_caps(void **state)
@@ -203,10 +220,11 @@ static void test_caps(void **state)
 static void test_names(void **state)
 {
     (void)state;
-    static const char rule[] = "\" is no name; one is 1 to 64 of a-z, 0-9, \"_\" and \"-\", and begins with a letter or digit";
+    static const char rule[] = "\" is no name; one is 1 to 64 of a-z, 0-9, \"_\" and \"-\", and begins with "
+                               "a letter or digit";
     static const struct { const char *name, *shown; } bad[] = {
-        {"", ""}, {"Ab", "Ab"}, {"_a", "_a"}, {"-a", "-a"}, {"a.b", "a.b"}, {"a/b", "a/b"}, {"..", ".."}, {"a b", "a b"},
-        {"a\xff", "a\xef\xbf\xbd"}, {"ä", "ä"},
+        {"", ""}, {"Ab", "Ab"}, {"_a", "_a"}, {"-a", "-a"}, {"a.b", "a.b"}, {"a/b", "a/b"}, {"..", ".."},
+        {"a b", "a b"}, {"a\xff", "a\xef\xbf\xbd"}, {"ä", "ä"},
         {"a23456789012345678901234567890123456789012345678901234567890123456",
          "a23456789012345678901234567890123456789012345678901234567890123456"}};
     struct jm_buffer image;
@@ -229,8 +247,9 @@ static void test_texts(void **state)
 {
     (void)state;
     static const char *const bad[] = {"\xff", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "ab\xe6\x9c"};
-    static const char *const json[] = {"", "{", "{}x", "null", "[]", "\"x\"", "1", "{\"a\":1,\"a\":1}", "{\"a\":\"\xff\"}",
-                                       "{\"a\": 1e999}", "{\"a\": \"\\u0000\"}", "{'a': 1}", "{\"a\": NaN}"};
+    static const char *const json[] = {"", "{", "{}x", "null", "[]", "\"x\"", "1", "{\"a\":1,\"a\":1}",
+                                       "{\"a\":\"\xff\"}", "{\"a\": 1e999}", "{\"a\": \"\\u0000\"}", "{'a': 1}",
+                                       "{\"a\": NaN}"};
     struct jm_buffer image;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         tool_image(&image, "x", bad[i], "{}");
@@ -256,7 +275,8 @@ static void test_texts(void **state)
         if (depth == 64)
             must_read(&image, 1);
         else
-            must_refuse(&image, "bad_note", "x.so describes itself wrongly: the JSON of \"x\" is nested more than 64 deep");
+            must_refuse(&image, "bad_note",
+                        "x.so describes itself wrongly: the JSON of \"x\" is nested more than 64 deep");
     }
 }
 

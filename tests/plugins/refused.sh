@@ -10,7 +10,7 @@ put other_good "$tools/zz_last.so"
 put boxed "$backends/boxed.so"
 
 # ---- found by reading ----
-for f in abi no_entry no_note needs_ours json_broken json_list json_twice json_deep text_bad name_bad danger; do
+for f in sysv sysv_none abi no_entry no_note needs_ours json_broken json_list json_twice json_deep text_bad name_bad danger; do
     put $f "$tools/$f.so"
 done
 put boxed "$tools/kind.so"
@@ -56,10 +56,12 @@ is "listing succeeds" "$status" 0
 is "listing ran nothing" "$(ls "$tap_tmp"/mark.* 2>/dev/null)" ""
 usable zz_last.so
 usable boxed.so
+usable sysv.so
 t=$tools
 wrong="describes itself wrongly"
 refused abi.so abi "$t/abi.so is built for ABI 7, and this is ABI 0; it must be built again with this jianmu-plugin.h"
 refused no_entry.so no_entry "$t/no_entry.so does not export jianmu_plugin_entry: JIANMU_PLUGIN is missing in it"
+refused sysv_none.so no_entry "$t/sysv_none.so does not export jianmu_plugin_entry: JIANMU_PLUGIN is missing in it"
 refused no_note.so no_note "$t/no_note.so has no note of jianmu: it is some other shared object, or was built without JIANMU_TOOL or JIANMU_BACKEND"
 refused needs_ours.so undefined_symbol "$t/needs_ours.so needs the symbol jianmu_version, which no plug-in can have: what the core does for plug-ins is reached through the services of their context"
 like "json_broken.so is refused: bad_note" "$(column 5 json_broken.so) $(column 6 json_broken.so)" "^bad_note .*/json_broken.so $wrong: the JSON of \"json_broken\", line 2, column [0-9]+: .*'}'"
