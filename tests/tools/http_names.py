@@ -38,7 +38,7 @@ if "inside" not in sys.argv:
     if not has_tool("http_request"):
         skip_all("http_request was left out of this build")
     if not prefix:
-        skip_all("no network and mount namespace can be had here")
+        skip_all("no network and mount namespace can be had here, or not as root")
     if not all(os.path.exists("/etc/" + name) for name in ("hosts", "resolv.conf", "nsswitch.conf")):
         skip_all("/etc lacks hosts, resolv.conf or nsswitch.conf to mount over")
     sys.exit(subprocess.run([*prefix, sys.executable, __file__, "inside"]).returncode)
