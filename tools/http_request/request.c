@@ -114,9 +114,10 @@ int http_request_read(jianmu_context *ctx, json_t *args, struct http_request *re
 int http_request_redirect(jianmu_context *ctx, struct http_request *request, long status, const char *target,
                           json_t **answer)
 {
-    jm_auto_free char *old_origin = jm_steal(request->origin), *old_url = jm_steal(request->url);
+    jm_auto_free char *old_origin = jm_steal(request->origin);
     bool post = !strcmp(request->method, "POST"), head = !strcmp(request->method, "HEAD");
     *answer = NULL;
+    free(jm_steal(request->url));
     if ((status == 303 && !head) || ((status == 301 || status == 302) && post)) {
         request->method = "GET";
         request->body = NULL;
