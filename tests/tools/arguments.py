@@ -6,10 +6,12 @@ from harness import *
 
 required = {"run_python": {"code": "x"}, "run_shell": {"command": "x"}, "read_file": {"path": "x"},
             "write_file": {"path": "x", "content": "x"}, "list_dir": {}, "http_request": {"url": "http://x/"}}
-others = {"run_python": {}, "run_shell": {"cwd": "x"}, "read_file": {"offset": 1, "limit": 1}, "write_file": {"append": True},
+others = {"run_python": {}, "run_shell": {"cwd": "x"}, "read_file": {"offset": 1, "limit": 1},
+          "write_file": {"append": True},
           "list_dir": {"path": "x"}, "http_request": {"method": "GET", "headers": {}, "body": "x"}}
 text = {"code", "command", "path", "cwd", "url", "method"}
-kinds = {"an integer": 5, "a fraction": 0.5, "a string": "s", "a boolean": True, "null": None, "an array": [], "an object": {}}
+kinds = {"an integer": 5, "a fraction": 0.5, "a string": "s", "a boolean": True, "null": None, "an array": [],
+         "an object": {}}
 wanted = {str: ("a string", "a string"), bool: ("a boolean", "a boolean"), int: ("an integer", "an integer"),
           dict: ("an object", "an object")}
 
@@ -45,10 +47,12 @@ if has_tool("http_request"):
         equal(f"http_request with {bad!r} in a header", header("X-A", bad),
               "argument 'headers': the value of 'X-A' holds a line break or another control character")
     for bad in ("", "a b", "a:b", "X\r\nY", "h\u00e4"):
-        equal(f"http_request with the header name {bad!r}", header(bad, "x"), f"argument 'headers': '{bad}' is no header name")
+        equal(f"http_request with the header name {bad!r}", header(bad, "x"),
+              f"argument 'headers': '{bad}' is no header name")
     for bad in ("Host", "content-length", "Transfer-Encoding", "Connection", "Proxy-Authorization"):
         equal(f"http_request with the header {bad}", header(bad, "x"), f"argument 'headers': '{bad}' cannot be set")
-    equal("http_request with a header that is no string", header("X-A", 5), "argument 'headers': the value of 'X-A' must be a string")
+    equal("http_request with a header that is no string", header("X-A", 5),
+          "argument 'headers': the value of 'X-A' must be a string")
     like("http_request with an unknown method", invalid("http_request", {"url": "http://x/", "method": "CONNECT"}),
          "argument 'method' is 'CONNECT'; it may be GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS")
 done()

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One tool call through the public interface, for tests:
  *   call [-c CANCEL_AFTER_MS] [-n TIMES] [-t OWN_TIMEOUT] PLUGIN_DIR TOOL ARGS CONSTRAINTS CONFIG
- * (ARGS "-": from standard input) prints {"reason", "message", "value", ...} or {"could_not": {"code", "message"}} of the last call, and how many
- * descriptors were opened and not closed after the first. */
+ * (ARGS "-": from standard input) prints {"reason", "message", "value", ...} or {"could_not": {"code", "message"}} of
+ * the last call, and how many descriptors were opened and not closed after the first. */
 #include "config.h"
 #include "jianmu.h"
 #include <dirent.h>
@@ -48,7 +48,8 @@ static double now(void)
 static json_t *parse(const char *what, const char *text)
 {
     json_error_t why;
-    json_t *value = strcmp(text, "-") ? json_loads(text, JSON_ALLOW_NUL, &why) : json_loadf(stdin, JSON_ALLOW_NUL, &why);
+    json_t *value = strcmp(text, "-") ? json_loads(text, JSON_ALLOW_NUL, &why)
+                                      : json_loadf(stdin, JSON_ALLOW_NUL, &why);
     if (!value) {
         fprintf(stderr, "call: %s: %s\n", what, why.text);
         exit(2);

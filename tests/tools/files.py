@@ -105,7 +105,8 @@ equal("a directory, sorted by bytes", value("list_dir", {"path": "listed"}, ro),
 equal("max_entries", value("list_dir", {"path": "listed"}, ro, {"max_entries": 2})["dropped"], 4)
 equal("max_output", value("list_dir", {"path": "listed"}, ro, {"max_output": 100})["dropped"], 4)
 ok("the workspace by default", {"name": "listed", "type": "directory"} in value("list_dir", {}, ro)["entries"])
-equal("the skill", value("list_dir", {"path": "skill"}, both)["entries"], [{"name": "s.txt", "type": "file", "size": 12}])
+equal("the skill", value("list_dir", {"path": "skill"}, both)["entries"],
+      [{"name": "s.txt", "type": "file", "size": 12}])
 many = os.path.join(work, "many")
 os.mkdir(many)
 for i in range(3000):
@@ -130,8 +131,10 @@ write("new.txt", "second")
 after = os.stat(work + "/new.txt")
 equal("the mode is kept", stat.S_IMODE(after.st_mode), 0o640)
 ok("an old file is replaced by another", after.st_ino != before)
-equal("append", (write("new.txt", "+third", append=True), got(work + "/new.txt")), ({"bytes": 6, "size": 12}, "second+third"))
-equal("append makes a file", (write("log/new", "l", append=True), got(work + "/log/new")), ({"bytes": 1, "size": 1}, "l"))
+equal("append", (write("new.txt", "+third", append=True), got(work + "/new.txt")),
+      ({"bytes": 6, "size": 12}, "second+third"))
+equal("append makes a file", (write("log/new", "l", append=True), got(work + "/log/new")),
+      ({"bytes": 1, "size": 1}, "l"))
 write("inside", "through the link")
 equal("a link inside is written through", (os.path.islink(work + "/inside"), got(work + "/sub/b.txt")),
       (True, "through the link"))
@@ -145,7 +148,8 @@ for path in ("out", "out-dir/secret", "out-dir/new", "absolute", "../outside/sec
 equal("the file outside is as it was", (got(outside + "/secret"), os.listdir(outside)), ("hunter2", ["secret"]))
 for path in ("sub", "sub/", ".", "", "fifo", "loop"):
     ok(f"'{path}' is no file to write", isinstance(error("write_file", {"path": path, "content": "x"}, rw), str))
-like("a read-only workspace", error("write_file", {"path": "a.txt", "content": "x"}, ro), r"read-only .*--workspace DIR:rw")
+like("a read-only workspace", error("write_file", {"path": "a.txt", "content": "x"}, ro),
+     r"read-only .*--workspace DIR:rw")
 like("the skill is read-only", error("write_file", {"path": "skill/s.txt", "content": "x"}, both), "read-only")
 equal("neither was written", (got(work + "/a.txt"), got(skill + "/s.txt")), ("alpha\n", "of the skill"))
 os.chmod(work + "/new.txt", 0o440)
@@ -153,7 +157,8 @@ plain = ["setpriv", "--bounding-set=-dac_override"] if os.geteuid() == 0 else []
 if plain and (not shutil.which("setpriv") or subprocess.run([*plain, "true"], stderr=subprocess.DEVNULL).returncode):
     skip("a file that may not be written is not replaced", "root may write everything, and cannot give that up here")
 else:
-    like("a file that may not be written is not replaced", error("write_file", {"path": "new.txt", "content": "x"}, rw, prefix=plain),
+    like("a file that may not be written is not replaced",
+         error("write_file", {"path": "new.txt", "content": "x"}, rw, prefix=plain),
          "Permission denied")
 ok("no temporary file is left", not [n for _, _, names in os.walk(work) for n in names if n.startswith(".jianmu-")])
 
@@ -185,12 +190,14 @@ put(cut + "/f", "old")
 limit = ["sh", "-c", 'trap "" XFSZ; ulimit -f 16; exec "$@"', "sh"]
 for append in (False, True):
     like(f"a write that is cut short is said{' when appending' if append else ''}",
-         error("write_file", {"path": "cut/f", "content": "x" * 100000, "append": append}, rw, prefix=limit), "File too large")
+         error("write_file", {"path": "cut/f", "content": "x" * 100000, "append": append}, rw,
+               prefix=limit), "File too large")
     equal("and changes nothing", (got(cut + "/f"), os.listdir(cut)), ("old", ["f"]))
 prefix = namespaces()
 full = os.path.join(top, "full")
 os.mkdir(full)
-script = f'mount -t tmpfs -o size=64k none "{full}" && printf old > "{full}/f" && "$@" && cat "{full}/f" > "{top}/after" && ls -A "{full}" >> "{top}/after"'
+script = f'''mount -t tmpfs -o size=64k none "{full}" && printf old > "{full}/f" && "$@" || exit
+cat "{full}/f" > "{top}/after"; ls -A "{full}" >> "{top}/after"'''
 for append in (False, True) if prefix else ():
     like(f"a full disk is said{' when appending' if append else ''}",
          error("write_file", {"path": "f", "content": "x" * 100000, "append": append}, {"workspace": full + ":rw"},
@@ -199,6 +206,7 @@ for append in (False, True) if prefix else ():
 if not prefix:
     skip("a full disk", "no mount namespace can be had here, or not as root")
 
-for name, args in (("read_file", {"path": "a.txt"}), ("list_dir", {}), ("write_file", {"path": "a.txt", "content": "alpha\n"})):
+for name, args in (("read_file", {"path": "a.txt"}), ("list_dir", {}),
+                   ("write_file", {"path": "a.txt", "content": "alpha\n"})):
     equal(f"{name} leaks no descriptor", call(name, args, rw, times=50)["descriptors_grown"], 0)
 done()

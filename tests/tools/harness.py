@@ -70,7 +70,8 @@ def has_tool(name):
     return os.path.exists(os.path.join(plugins, "tools", name + ".so"))
 
 
-def call(tool, args, constraints=None, settings=None, config=None, env=None, cancel_ms=0, times=1, own_timeout=0, cwd=None, prefix=()):
+def call(tool, args, constraints=None, settings=None, config=None, env=None, cancel_ms=0, times=1, own_timeout=0,
+         cwd=None, prefix=()):
     """One call. settings: of tools.TOOL in the configuration; config: the whole of it. JSON is YAML."""
     config = dict(config or {})
     if settings:
@@ -83,8 +84,8 @@ def call(tool, args, constraints=None, settings=None, config=None, env=None, can
     if own_timeout:
         command += ["-t", repr(own_timeout)]
     command += [plugins, tool, "-", json.dumps(constraints or {}), json.dumps(config)]
-    ran = subprocess.run(command, input=json.dumps(args).encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd,
-                         env={**os.environ, **(env or {})}, timeout=120)
+    ran = subprocess.run(command, input=json.dumps(args).encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         cwd=cwd, env={**os.environ, **(env or {})}, timeout=120)
     if ran.returncode != 0 or ran.stderr:
         raise SystemExit(f"Bail out! status {ran.returncode}: {ran.stderr.decode()} of {command}")
     return json.loads(ran.stdout)
@@ -130,7 +131,7 @@ def alive(pid):
 
 def namespaces():
     """What to put before a command so that it has its own mounts and network; None where that cannot be had. Not for
-    ordinary users: in a user namespace of theirs root's directories belong to nobody, and no plug-in there is trusted."""
+    ordinary users: in a user namespace of theirs root's directories belong to nobody, and no plug-in is trusted."""
     prefix = ["unshare", "-m", "-n"]
     try:
         works = os.geteuid() == 0 and subprocess.run([*prefix, "mount", "-t", "tmpfs", "none", tmp],

@@ -25,7 +25,8 @@ def set_up_network():
     interface(0x8914, "lo", struct.pack("=H", 0x49))                                                  # SIOCSIFFLAGS: up
     files = {"hosts": f"127.0.0.1 localhost inner.test\n{PUBLIC} public.test\n{DEAD} both.test\n127.0.0.1 both.test\n"
                       f"{PUBLIC} live.test\n127.0.0.1 live.test\n",
-             "resolv.conf": "nameserver 127.0.0.1\noptions timeout:10 attempts:2\n", "nsswitch.conf": "hosts: files dns\n"}
+             "resolv.conf": "nameserver 127.0.0.1\noptions timeout:10 attempts:2\n",
+             "nsswitch.conf": "hosts: files dns\n"}
     for name, text in files.items():
         path = os.path.join(tmp, name)
         with open(path, "w") as f:
@@ -66,16 +67,19 @@ def refused(url):
 
 equal("control: a public address is reached", body(f"http://{PUBLIC}:{port}/hello"), "h\u00e4llo\n")
 equal("so is a public name", body(f"http://public.test:{port}/hello"), "h\u00e4llo\n")
-equal("and a public address behind a redirect", body(f"http://{PUBLIC}:{port}/to?url=http://{SECOND}:{port}/hello"), "h\u00e4llo\n")
+equal("and a public address behind a redirect", body(f"http://{PUBLIC}:{port}/to?url=http://{SECOND}:{port}/hello"),
+      "h\u00e4llo\n")
 like("a private name is refused", refused(f"http://inner.test:{port}/"), "leads to 127.0.0.1, a loopback address")
 like("a redirect to a private address is refused", refused(f"http://{PUBLIC}:{port}/to?url=http://127.0.0.1:{port}/"),
      "^'http://127.0.0.1:[0-9]+/' leads to 127.0.0.1, a loopback address")
 like("a redirect to a private name is refused", refused(f"http://{PUBLIC}:{port}/to?url=http://inner.test:{port}/"),
      "leads to 127.0.0.1, a loopback address")
-like("a name that leads to both is refused when the private one's turn comes", refused(f"http://both.test:{port}/hello"),
+like("a name that leads to both is refused when the private one's turn comes",
+     refused(f"http://both.test:{port}/hello"),
      "leads to 127.0.0.1, a loopback address")
 result = ask(f"http://live.test:{port}/hello")
-ok("a name that leads to both never reaches the private one", result["reason"] == "exited" or "leads to 127" in result["message"], result)
+ok("a name that leads to both never reaches the private one",
+   result["reason"] == "exited" or "leads to 127" in result["message"], result)
 equal("the private server saw nothing", (private.connections, private.seen), (0, []))
 opened = call("http_request", {"url": f"http://both.test:{port}/hello"}, {"timeout_s": 60}, {"allow_private": True})
 equal("control: allowed, that name leads to it", (opened["reason"], private.connections), ("exited", 1))
@@ -85,7 +89,8 @@ silent.bind(("127.0.0.1", 53))
 start = time.monotonic()
 result = call("http_request", {"url": "http://nowhere.example/"}, {"timeout_s": 1})
 took = time.monotonic() - start
-equal("a name server that does not answer: the deadline", (result["reason"], result["value"]), ("timeout", {"error": "timeout after 1.0s"}))
+equal("a name server that does not answer: the deadline", (result["reason"], result["value"]),
+      ("timeout", {"error": "timeout after 1.0s"}))
 silent.settimeout(5)
 ok("control: it was asked", b"nowhere" in silent.recv(512))
 version = subprocess.run(["pkg-config", "--modversion", "libcurl"], stdout=subprocess.PIPE).stdout.decode().split(".")

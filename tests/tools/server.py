@@ -42,7 +42,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.answer("h\u00e4llo\n".encode(), headers=[("X-One", "1"), ("X-One", "2"), ("Content-Type", "text/plain")])
 
     def at_echo(self, query, body):
-        told = {"method": self.command, "headers": {k.lower(): v for k, v in self.headers.items()}, "body": body.decode()}
+        told = {"method": self.command, "headers": {k.lower(): v for k, v in self.headers.items()},
+                "body": body.decode()}
         self.answer(json.dumps(told).encode())
 
     def at_count(self, query, body):

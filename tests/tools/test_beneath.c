@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Opening below a directory: by openat2, by hand where the kernel lacks it, and under attack. Both must say the same. */
+ * Opening below a directory: by openat2, by hand where the kernel lacks it, and under attack. Both say the same. */
 #include "config.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,8 +49,9 @@ static int set_up(void **state)
     assert_return_code(mkdirat(inside, "d/e", 0700), errno);
     put(inside, "f", "own");
     put(inside, "d/e/f", "deep");
-    static const char *const links[][2] = {{"f", "to-f"}, {"d/e/", "to-e"}, {"../f", "d/up"}, {"../out/f", "out"}, {"..", "parent"},
-        {"/etc/passwd", "absolute"}, {"loop", "loop"}, {"to-e/../../to-f", "chain"}, {"nothing", "dangling"}, {"d/new", "to-new"}};
+    static const char *const links[][2] = {
+        {"f", "to-f"}, {"d/e/", "to-e"}, {"../f", "d/up"}, {"../out/f", "out"}, {"..", "parent"}, {"/f", "absolute"},
+        {"loop", "loop"}, {"to-e/../../to-f", "chain"}, {"nothing", "dangling"}, {"d/new", "to-new"}};
     for (size_t i = 0; i < jm_countof(links); i++)
         assert_return_code(symlinkat(links[i][0], inside, links[i][1]), errno);
     close(at);
@@ -94,18 +95,22 @@ static void check(opener *open_it)
         const char *path, *want;
         int err;
     } rows[] = {
-        {"f", "own", 0}, {"./f", "own", 0}, {"d//e/f", "deep", 0}, {"d/../f", "own", 0}, {"d/e/../../f", "own", 0}, {"to-f", "own", 0},
-        {"to-e/f", "deep", 0}, {"d/up", "own", 0}, {"chain", "own", 0}, {".", "directory", 0}, {"d/", "directory", 0},
-        {"to-e", "directory", 0}, {"to-e/.", "directory", 0}, {"d/..", "directory", 0}, {"to-e/..", "directory", 0},
-        {"..", NULL, EXDEV}, {"../in/f", NULL, EXDEV}, {"d/../..", NULL, EXDEV}, {"d/../../in/f", NULL, EXDEV}, {"out", NULL, EXDEV},
-        {"parent", NULL, EXDEV}, {"parent/in/f", NULL, EXDEV}, {"absolute", NULL, EXDEV}, {"/f", NULL, EXDEV}, {"/", NULL, EXDEV},
-        {"loop", NULL, ELOOP}, {"loop/x", NULL, ELOOP}, {"dangling", NULL, ENOENT}, {"none", NULL, ENOENT}, {"none/x", NULL, ENOENT},
-        {"", NULL, ENOENT}, {"f/", NULL, ENOTDIR}, {"f/x", NULL, ENOTDIR}, {"to-f/", NULL, ENOTDIR}, {cut, NULL, ENAMETOOLONG},
+        {"f", "own", 0}, {"./f", "own", 0}, {"d//e/f", "deep", 0}, {"d/../f", "own", 0}, {"d/e/../../f", "own", 0},
+        {"to-f", "own", 0}, {"to-e/f", "deep", 0}, {"d/up", "own", 0}, {"chain", "own", 0}, {".", "directory", 0},
+        {"d/", "directory", 0}, {"to-e", "directory", 0}, {"to-e/.", "directory", 0}, {"d/..", "directory", 0},
+        {"to-e/..", "directory", 0}, {"..", NULL, EXDEV}, {"../in/f", NULL, EXDEV}, {"d/../..", NULL, EXDEV},
+        {"d/../../in/f", NULL, EXDEV}, {"out", NULL, EXDEV}, {"parent", NULL, EXDEV}, {"parent/in/f", NULL, EXDEV},
+        {"absolute", NULL, EXDEV}, {"/f", NULL, EXDEV}, {"/", NULL, EXDEV}, {"loop", NULL, ELOOP},
+        {"loop/x", NULL, ELOOP}, {"dangling", NULL, ENOENT}, {"none", NULL, ENOENT}, {"none/x", NULL, ENOENT},
+        {"", NULL, ENOENT}, {"f/", NULL, ENOTDIR}, {"f/x", NULL, ENOTDIR}, {"to-f/", NULL, ENOTDIR},
+        {cut, NULL, ENAMETOOLONG},
     };
     for (size_t i = 0; i < jm_countof(rows); i++) {
         char want[32];
         look(open_it, rows[i].path, O_RDONLY, text);
-        snprintf(want, sizeof want, rows[i].want ? "%s" : "errno %.0s%d", rows[i].want ? rows[i].want : "", rows[i].err);
+        snprintf(want, sizeof want, "errno %d", rows[i].err);
+        if (rows[i].want)
+            snprintf(want, sizeof want, "%s", rows[i].want);
         if (strcmp(text, want))
             fail_msg("'%s': got %s, want %s", rows[i].path, text, want);
     }

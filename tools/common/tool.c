@@ -102,7 +102,7 @@ json_t *tool_error(jianmu_context *ctx, const char *format, ...)
     json_t *value = text ? json_pack("{s:o}", "error", text) : NULL;
     if (!value)
         return tool_memory(ctx);
-    ctx->services->tool_failed(ctx, "%s", sentence);
+    ctx->services->tool_failed(ctx, "%s", json_string_value(text));
     return value;
 }
 
@@ -170,7 +170,8 @@ json_t *tool_text(const void *bytes, size_t len, uint64_t most, uint64_t *droppe
 size_t tool_character(const char *data, size_t len, bool *cut)
 {
     const unsigned char *d = (const unsigned char *)data;
-    unsigned char c = d[0], low = c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80, high = c == 0xed ? 0x9f : c == 0xf4 ? 0x8f : 0xbf;
+    unsigned char c = d[0], low = c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
+    unsigned char high = c == 0xed ? 0x9f : c == 0xf4 ? 0x8f : 0xbf;
     size_t width = c < 0xc2 || c > 0xf4 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4, n = 1;
     while (n < width && n < len && d[n] >= low && d[n] <= high) {
         n++;
@@ -197,7 +198,7 @@ static size_t space_at(const char *text, size_t len, bool *breaks)
     }
     if (len < 3)
         return 0;
-    unsigned c = t[0] == 0xe1 || t[0] == 0xe2 || t[0] == 0xe3 ? (t[0] & 15u) << 12 | (t[1] & 63u) << 6 | (t[2] & 63u) : 0;
+    unsigned c = t[0] >= 0xe1 && t[0] <= 0xe3 ? (t[0] & 15u) << 12 | (t[1] & 63u) << 6 | (t[2] & 63u) : 0;
     *breaks = c == 0x2028 || c == 0x2029;
     return c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || *breaks || c == 0x202f || c == 0x205f || c == 0x3000 ? 3 : 0;
 }

@@ -11,7 +11,8 @@ static json_int_t integer_setting(jianmu_context *ctx, const char *name, json_in
     return json_is_integer(value) ? json_integer_value(value) : otherwise;
 }
 
-static json_t *answer_response(jianmu_context *ctx, const struct http_request *request, const struct http_response *response)
+static json_t *answer_response(jianmu_context *ctx, const struct http_request *request,
+                               const struct http_response *response)
 {
     uint64_t dropped = 0;
     const char *body = response->body.data ? response->body.data : "";
@@ -93,10 +94,11 @@ static json_t *http_request(void *instance, jianmu_context *ctx, json_t *args)
 }
 
 JIANMU_TOOL(http_request, http_request, JIANMU_DANGER_WRITE, JIANMU_OPEN_WORLD | JIANMU_COOPERATES,
-    "Asks a web server by http or https and answers status, headers, body and the final url. Redirects are followed, and "
-    "headers that could be secrets are not sent on to another server. Only public addresses can be reached: not this "
-    "machine, not its local network. It runs no scripts, keeps no cookies and uses no proxy. A status such as 404 is an "
-    "answer like any other. The body is text; long ones are cut and then truncated is true.",
+    "Asks a web server by http or https and answers status, headers, body and the final url. Redirects are "
+    "followed, and headers that could be secrets are not sent on to another server. Only public addresses can be "
+    "reached: not this machine, not its local network. It runs no scripts, keeps no cookies and uses no proxy. A "
+    "status such as 404 is an answer like any other. The body is text; long ones are cut and then truncated is "
+    "true.",
     "{\"type\":\"object\",\"properties\":{"
     "\"url\":{\"type\":\"string\",\"description\":\"http://... or https://..., without user name and password\"},"
     "\"method\":{\"type\":\"string\",\"enum\":[\"GET\",\"HEAD\",\"POST\",\"PUT\",\"PATCH\",\"DELETE\",\"OPTIONS\"],"
@@ -107,7 +109,8 @@ JIANMU_TOOL(http_request, http_request, JIANMU_DANGER_WRITE, JIANMU_OPEN_WORLD |
     "\"required\":[\"url\"],\"additionalProperties\":false,"
     "\"x-jianmu\":{\"defaults\":{\"timeout_s\":20.0,\"max_output\":20000},\"keys\":{"
     "\"max_bytes\":{\"type\":\"size\",\"default\":1048576,\"doc\":\"bytes of a body that http_request reads\"},"
-    "\"max_redirects\":{\"type\":\"int\",\"default\":5,\"doc\":\"redirects that http_request follows; 0: answer them\"},"
+    "\"max_redirects\":{\"type\":\"int\",\"default\":5,"
+    "\"doc\":\"redirects that http_request follows; 0: answer them\"},"
     "\"allow_private\":{\"type\":\"bool\",\"default\":false,"
     "\"doc\":\"let http_request reach loopback, private and link-local addresses\"}}}}")
 JIANMU_PLUGIN(JIANMU_ITEM(http_request))

@@ -34,7 +34,8 @@ static int check_headers(jianmu_context *ctx, json_t *headers)
         if (listed(ours, name))
             return ctx->services->fail(ctx, JIANMU_INVALID, "argument 'headers': '%s' cannot be set", name);
         if (!json_is_string(value))
-            return ctx->services->fail(ctx, JIANMU_INVALID, "argument 'headers': the value of '%s' must be a string", name);
+            return ctx->services->fail(ctx, JIANMU_INVALID, "argument 'headers': the value of '%s' must be a string",
+                                       name);
         const char *text = json_string_value(value);
         for (size_t i = 0; i < json_string_length(value); i++)
             if (((unsigned char)text[i] < 32 && text[i] != '\t') || text[i] == 127)
@@ -51,8 +52,8 @@ static int read_method(jianmu_context *ctx, json_t *given, bool has_body, const 
     for (size_t i = 0; given && known[i]; i++)
         if (!strcasecmp(known[i], json_string_value(given)))
             return *method = known[i], 0;
-    return given ? ctx->services->fail(ctx, JIANMU_INVALID, "argument 'method' is '%s'; it may be GET, HEAD, POST, PUT, "
-                                       "PATCH, DELETE or OPTIONS", json_string_value(given)) : 0;
+    return given ? ctx->services->fail(ctx, JIANMU_INVALID, "argument 'method' is '%s'; it may be GET, HEAD, POST, "
+                                       "PUT, PATCH, DELETE or OPTIONS", json_string_value(given)) : 0;
 }
 
 static json_t *url_error(jianmu_context *ctx, const char *url, const char *what)

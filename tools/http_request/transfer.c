@@ -216,7 +216,8 @@ static json_t *transfer_error(struct http_client *client, const struct http_requ
     if (client->refused[0])
         return tool_error(client->ctx, "'%s' leads to %s: only public addresses may be reached", request->url,
                           client->refused);
-    return tool_error(client->ctx, "'%s': %s", request->url, client->error[0] ? client->error : curl_easy_strerror(code));
+    return tool_error(client->ctx, "'%s': %s", request->url,
+                      client->error[0] ? client->error : curl_easy_strerror(code));
 }
 
 /* 0, or -1 without memory. */

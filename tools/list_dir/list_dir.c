@@ -116,12 +116,14 @@ static json_t *list_dir(void *instance, jianmu_context *ctx, json_t *args)
 }
 
 JIANMU_TOOL(list_dir, list_dir, JIANMU_DANGER_READ, JIANMU_READ_ONLY | JIANMU_IDEMPOTENT | JIANMU_COOPERATES,
-    "Lists one directory of the workspace or of the skill, sorted by name: type of each entry, size of each file. Paths "
-    "are relative to the workspace; skill is the skill's directory; nothing outside the two can be reached. It does not "
-    "look into subdirectories. Of very large directories the first entries come, and dropped says how many did not.",
+    "Lists one directory of the workspace or of the skill, sorted by name: type of each entry, size of each file. "
+    "Paths are relative to the workspace; skill is the skill's directory; nothing outside the two can be reached. "
+    "It does not look into subdirectories. Of very large directories the first entries come, and dropped says how "
+    "many did not.",
     "{\"type\":\"object\",\"properties\":{"
-    "\"path\":{\"type\":\"string\",\"description\":\"the directory, such as src or skill; the workspace itself by default\"}},"
+    "\"path\":{\"type\":\"string\",\"description\":\"the directory, such as src or skill; by default the workspace\"}},"
     "\"additionalProperties\":false,"
     "\"x-jianmu\":{\"defaults\":{\"timeout_s\":10.0,\"max_output\":20000},"
-    "\"keys\":{\"max_entries\":{\"type\":\"int\",\"default\":1000,\"min\":1,\"doc\":\"entries that one answer of list_dir may have\"}}}}")
+    "\"keys\":{\"max_entries\":{\"type\":\"int\",\"default\":1000,\"min\":1,"
+    "\"doc\":\"entries that one answer of list_dir may have\"}}}}")
 JIANMU_PLUGIN(JIANMU_ITEM(list_dir))

@@ -73,7 +73,8 @@ static json_t *read_file(void *instance, jianmu_context *ctx, json_t *args)
 
     /* a character has at most four bytes: more than these cannot be answered */
     uint64_t most = tool_max_output(ctx);
-    size_t len = most < (1u << 20) ? 4 * most : 4u << 20, left = offset < st.st_size ? (size_t)(st.st_size - offset) : 0;
+    size_t len = most < (1u << 20) ? 4 * most : 4u << 20;
+    size_t left = offset < st.st_size ? (size_t)(st.st_size - offset) : 0;
     if (limit && (uint64_t)json_integer_value(limit) < len)
         len = (size_t)json_integer_value(limit);
     if (left < len)
@@ -89,9 +90,9 @@ static json_t *read_file(void *instance, jianmu_context *ctx, json_t *args)
 }
 
 JIANMU_TOOL(read_file, read_file, JIANMU_DANGER_READ, JIANMU_READ_ONLY | JIANMU_IDEMPOTENT | JIANMU_COOPERATES,
-    "Reads a text file of the workspace or of the skill. Paths are relative to the workspace; skill/NAME is a file of "
-    "the skill; nothing outside the two can be reached, also not through links. Long files come in parts: where "
-    "next_offset is answered, call again with it as offset. Binary files are refused.",
+    "Reads a text file of the workspace or of the skill. Paths are relative to the workspace; skill/NAME is a "
+    "file of the skill; nothing outside the two can be reached, also not through links. Long files come in parts: "
+    "where next_offset is answered, call again with it as offset. Binary files are refused.",
     "{\"type\":\"object\",\"properties\":{"
     "\"path\":{\"type\":\"string\",\"description\":\"the file, such as src/main.c or skill/notes.txt\"},"
     "\"offset\":{\"type\":\"integer\",\"minimum\":0,\"description\":\"byte to start at, 0 by default\"},"

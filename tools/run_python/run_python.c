@@ -16,7 +16,8 @@ static json_t *failure(jianmu_context *ctx, const struct jianmu_process_end *end
         return tool_memory(ctx);
     bool own_end = end->reason == JIANMU_EXITED || end->reason == JIANMU_SIGNALLED;
     const char *stripped = tool_strip(text, &len), *line = tool_last_line(stripped, &len);
-    return own_end && len ? tool_error(ctx, "%.*s", (int)(len < 65536 ? len : 65536), line) : tool_error(ctx, "%s", said);
+    return own_end && len ? tool_error(ctx, "%.*s", (int)(len < 65536 ? len : 65536), line)
+                          : tool_error(ctx, "%s", said);
 }
 
 static json_t *output(jianmu_context *ctx, const struct jianmu_process_end *end)
@@ -58,11 +59,11 @@ static json_t *run_python(void *instance, jianmu_context *ctx, json_t *args)
 }
 
 JIANMU_TOOL(run_python, run_python, JIANMU_DANGER_DANGEROUS, JIANMU_COOPERATES | JIANMU_BY_PROCESS,
-    "Runs Python 3 code in a process of its own and answers what it printed to standard output. Print what you want to "
-    "know: the value of the last expression is not shown. Good for calculation and text. Nothing is kept from one call "
-    "to the next, there is no input, the environment is nearly empty, only modules installed beside the interpreter "
-    "can be imported, and the code is killed when its time is over. If it fails, the answer is the last line of the "
-    "error. Do not rely on files or on the network.",
+    "Runs Python 3 code in a process of its own and answers what it printed to standard output. Print what you "
+    "want to know: the value of the last expression is not shown. Good for calculation and text. Nothing is kept "
+    "from one call to the next, there is no input, the environment is nearly empty, only modules installed beside "
+    "the interpreter can be imported, and the code is killed when its time is over. If it fails, the answer is "
+    "the last line of the error. Do not rely on files or on the network.",
     "{\"type\":\"object\",\"properties\":{"
     "\"code\":{\"type\":\"string\",\"description\":\"Python 3 source, such as print(6 * 7)\"}},"
     "\"required\":[\"code\"],\"additionalProperties\":false,"

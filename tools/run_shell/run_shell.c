@@ -66,13 +66,13 @@ static json_t *run_shell(void *instance, jianmu_context *ctx, json_t *args)
 }
 
 JIANMU_TOOL(run_shell, run_shell, JIANMU_DANGER_DANGEROUS, JIANMU_COOPERATES | JIANMU_BY_PROCESS,
-    "Runs a command with /bin/sh -c in the workspace and answers stdout, stderr and exit_code. Each call is a new shell: "
-    "variables and cd do not last. There is no terminal and no input; the environment is nearly empty. When the command "
-    "ends or its time is over, every process it started is killed, background ones too. Long output is cut in its "
-    "middle, and stdout_dropped or stderr_dropped says by how much.",
+    "Runs a command with /bin/sh -c in the workspace and answers stdout, stderr and exit_code. Each call is a new "
+    "shell: variables and cd do not last. There is no terminal and no input; the environment is nearly empty. "
+    "When the command ends or its time is over, every process it started is killed, background ones too. Long "
+    "output is cut in its middle, and stdout_dropped or stderr_dropped says by how much.",
     "{\"type\":\"object\",\"properties\":{"
     "\"command\":{\"type\":\"string\",\"description\":\"the command line, such as ls -l | wc -l\"},"
-    "\"cwd\":{\"type\":\"string\",\"description\":\"directory of the workspace to run in, the workspace itself by default\"}},"
+    "\"cwd\":{\"type\":\"string\",\"description\":\"where to start, by default the workspace\"}},"
     "\"required\":[\"command\"],\"additionalProperties\":false,"
     "\"x-jianmu\":{\"defaults\":{\"timeout_s\":30.0,\"max_output\":10000}}}")
 JIANMU_PLUGIN(JIANMU_ITEM(run_shell))

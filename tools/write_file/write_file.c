@@ -198,10 +198,10 @@ static json_t *write_file(void *instance, jianmu_context *ctx, json_t *args)
 }
 
 JIANMU_TOOL(write_file, write_file, JIANMU_DANGER_WRITE, JIANMU_COOPERATES,
-    "Writes a text file of the workspace: a new one, or over an old one, or, with append, behind it. Missing directories "
-    "are made. Paths are relative to the workspace; nothing outside can be reached, also not through links; the skill "
-    "is read-only. An old file is replaced in one step: readers see all of the old or all of the new content. It can "
-    "neither delete nor rename, and it makes no file executable.",
+    "Writes a text file of the workspace: a new one, or over an old one, or, with append, behind it. Missing "
+    "directories are made. Paths are relative to the workspace; nothing outside can be reached, also not through "
+    "links; the skill is read-only. An old file is replaced in one step: readers see all of the old or all of the "
+    "new content. It can neither delete nor rename, and it makes no file executable.",
     "{\"type\":\"object\",\"properties\":{"
     "\"path\":{\"type\":\"string\",\"description\":\"the file, such as notes/plan.md\"},"
     "\"content\":{\"type\":\"string\",\"description\":\"the whole content, or what is to be added\"},"
