@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The test library of the shell tests can fail, and says so.
-. "$JIANMU_SOURCE/tests/tap.sh"
+. "$JIANMU_SOURCE/tests/tap.sh" || exit 1
 
 run_script() {
     local status=0
