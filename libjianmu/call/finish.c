@@ -54,6 +54,10 @@ bool jm_call_admit(jm_context *ctx, const char *refusal, json_t *enforced)
         jm_fail(&ctx->error, JIANMU_UNSUPPORTED, "%s", refusal);
         return false;
     }
+    /* the plan's own is within the policy already */
+    if (__builtin_expect(ctx->timeout_s != ctx->plan->timeout_s, 0) &&
+        jm_plan_check_timeout(ctx->plan, ctx->timeout_s, &ctx->error))
+        return false;
     /* kept from one call of a tool to its next, so that a result used again costs no reference */
     if (ctx->result->enforced != enforced) {
         json_decref(ctx->result->enforced);
