@@ -188,7 +188,11 @@ const void *const keep_the_note[] = {&NOTE_(NAME), &stray_note};
 JIANMU_EXTERN __attribute__((visibility("default"))) const struct jianmu_plugin *jianmu_plugin_entry(void);
 const struct jianmu_plugin *jianmu_plugin_entry(void)
 {
+#if defined EDGE
     static const struct jianmu_head *items[1];
+#else
+    static const struct jianmu_head *const items[] = {(const struct jianmu_head *)&own};
+#endif
     static const struct jianmu_plugin plugin = {sizeof plugin, JIANMU_ABI, 1, 0, items};
 #if defined EDGE
     /* The short descriptor ends where memory ends: one byte more is a crash in any build. */
@@ -198,8 +202,6 @@ const struct jianmu_plugin *jianmu_plugin_entry(void)
     if (p == MAP_FAILED || mprotect(p + page, page, PROT_NONE))
         return NULL;
     items[0] = (const struct jianmu_head *)memcpy(p + page - sizeof edge, &edge, sizeof edge);
-#else
-    items[0] = (const struct jianmu_head *)&own;
 #endif
     return &plugin;
 }
