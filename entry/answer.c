@@ -81,7 +81,8 @@ static jianmu_config *make_config(const struct request *r, jianmu_error **err)
 static void send_result(const struct request *r, const jianmu_result *result)
 {
     json_t *value = jianmu_result_value(result);
-    json_t *answer = json_pack("{s:b, s:O*}", "ok", 1, "result", value);
+    json_t *answer = json_pack("{s:b, s:O*, s:I}", "ok", 1, "result", value, "dropped",
+                               (json_int_t)jianmu_result_value_dropped(result));
     jianmu_reason reason = jianmu_result_reason(result);
     if (answer && reason != JIANMU_EXITED)
         json_object_set_new(answer, "failed", json_string(jianmu_result_message(result)));

@@ -148,9 +148,11 @@ static void settle_tool(jm_context *ctx, bool late)
     const char *text = json_string_value(r->value);
     size_t len = text ? json_string_length(r->value) : 0;
     if (text && ctx->plan->max_output && len > ctx->plan->max_output) {
-        jm_auto_free char *clipped = jm_text_clip(text, len, ctx->plan->max_output, &len, &r->value_dropped);
-        json_t *value = clipped && r->value_dropped ? json_stringn(clipped, len) : NULL;
+        uint64_t dropped;
+        jm_auto_free char *clipped = jm_text_clip(text, len, ctx->plan->max_output, &len, &dropped);
+        json_t *value = clipped && dropped ? json_stringn(clipped, len) : NULL;
         if (value) {
+            r->value_dropped = dropped;
             json_decref(r->value);
             r->value = value;
             r->heavy = true;

@@ -110,7 +110,7 @@ int jm_service_directory(jianmu_context *public, const char *which, int *writabl
     return ctx->directory_fd[skill] = fd;
 }
 
-static int service_fail(jianmu_context *public, int code, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static int service_fail(jianmu_context *public, int code, const char *format, ...)
 {
     jm_context *ctx = jm_context_of(public);
     va_list ap;
@@ -120,7 +120,7 @@ static int service_fail(jianmu_context *public, int code, const char *format, ..
     return -1;
 }
 
-static int service_tool_failed(jianmu_context *public, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int service_tool_failed(jianmu_context *public, const char *format, ...)
 {
     jm_context *ctx = jm_context_of(public);
     char *text;
@@ -147,7 +147,7 @@ static void emit(jm_context *ctx, const char *name, json_t *payload)
     json_decref(payload);
 }
 
-static void service_log(jianmu_context *public, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void service_log(jianmu_context *public, const char *format, ...)
 {
     jm_context *ctx = jm_context_of(public);
     char *text;

@@ -15,7 +15,7 @@
 
 enum jm_frame_type {
     JM_FRAME_REQUEST = 1, /* JSON: {"tool", "path", "args", "settings", "own", "timeout_s"?} */
-    JM_FRAME_RESULT = 2,  /* JSON: {"ok": true, "result", "failed"?} or {"ok": false, "error": {"code", "message"}} */
+    JM_FRAME_RESULT = 2,  /* JSON: {"ok": true, "result"?, "dropped", "failed"?, "limit"?} or {"ok": false, "error": {"code", "message"}} */
     JM_FRAME_EVENT = 3    /* JSON: {"name", "payload"} */
 };
 

@@ -98,6 +98,22 @@ static void test_a_late_tool_is_killed(void **state)
     world_close(&w);
 }
 
+static void test_what_a_late_tool_says_arrives(void **state)
+{
+    (void)state;
+    struct world w;
+    open_hosted(&w, "{\"timeout_s\": 0.5, \"max_output\": 10}");
+    jianmu_result *r = call_tool(&w, "patient", NULL, NULL);
+    assert_int_equal(jianmu_result_reason(r), JIANMU_TIMEOUT);
+    assert_true(json_is_true(json_object_get(jianmu_result_value(r), "told")));
+    jianmu_result_free(r);
+    r = call_tool(&w, "long_text", "{\"n\": 30}", NULL);
+    assert_int_equal(json_string_length(jianmu_result_value(r)), 30);
+    assert_int_equal(jianmu_result_value_dropped(r), 20);
+    jianmu_result_free(r);
+    world_close(&w);
+}
+
 static void test_large(void **state)
 {
     (void)state;
@@ -178,6 +194,7 @@ int main(void)
         cmocka_unit_test(test_noise_cannot_forge),
         cmocka_unit_test(test_failures),
         cmocka_unit_test(test_a_late_tool_is_killed),
+        cmocka_unit_test(test_what_a_late_tool_says_arrives),
         cmocka_unit_test(test_large),
         cmocka_unit_test(test_no_entry),
         cmocka_unit_test(test_own_process_and_short_structs),

@@ -62,7 +62,7 @@ for call in openat openat2 mkdirat newfstatat flock write socketpair memfd_creat
     total=$(grep -c "^$call(" "$tap_tmp/trace")
     before=$(head -n "$main_at" "$tap_tmp/trace" | grep -c "^$call(")
     [ "$total" -gt "$before" ] || continue
-    step=$(((total - before + 14) / 15))
+    step=$(((total - before + 29) / 30))
     for ((n = before + 1; n <= total; n += step)); do
         case $call in
         openat | socketpair | memfd_create | pipe2 | eventfd2 | fcntl) one "$call" EMFILE $n ;;
@@ -72,6 +72,7 @@ for call in openat openat2 mkdirat newfstatat flock write socketpair memfd_creat
         clone) one "$call" EAGAIN $n ;;
         *) one "$call" ENOMEM $n ;;
         esac
+        one "$call" EPERM $n
     done
 done
 sleep 0.3
