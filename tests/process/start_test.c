@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What cannot be started, and the reapers that start it. */
+#include "config.h"
+#include "fixture.h"
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <cmocka.h>
+
+static void assert_refused(const char *program, jianmu_code code, const char *why)
+{
+    static const char *const env[] = {"PATH=/nonexistent::relative:/usr/bin:/bin", NULL};
+    const char *argv[] = {program, NULL};
+    struct jm_process_spec spec = {.argv = argv, .env = env, .cwd_fd = -1, .stdin_fd = -1, .cancel_fd = -1,
+                                   .scratch_fd = -1};
+    struct outcome o;
+    run(&o, &spec);
+    assert_int_equal(o.status, -1);
+    assert_int_equal(jianmu_error_code(o.err), code);
+    if (!strstr(jianmu_error_message(o.err), why) || (*program && !strstr(jianmu_error_message(o.err), program)))
+        fail_msg("%s", jianmu_error_message(o.err));
+    done(&o);
+}
+
+static void missing_programs_are_named(void **state)
+{
+    (void)state;
+    assert_refused("no-such-program", JIANMU_NOT_FOUND, "PATH");
+    assert_refused("/no/such/program", JIANMU_NOT_FOUND, "does not exist");
+    assert_refused("./no-such-program", JIANMU_NOT_FOUND, "does not exist");
+    assert_refused("", JIANMU_INVALID, "no name");
+    assert_refused("/dev/null/x", JIANMU_NOT_FOUND, "Not a directory");
+    assert_refused(put_file("plain", "text", 0644), JIANMU_UNAVAILABLE, "Permission denied");
+    assert_refused(dir, JIANMU_UNAVAILABLE, "Permission denied");
+    assert_refused(put_file("script", "#!/no/such/interpreter\n", 0755), JIANMU_NOT_FOUND, "interpreter");
+    assert_refused(put_file("garbage", "text", 0755), JIANMU_UNAVAILABLE, "Exec format error");
+}
+
+static void programs_are_looked_up(void **state)
+{
+    (void)state;
+    char path[200];
+    snprintf(path, sizeof path, "PATH=/nonexistent:%s:/usr/bin:/bin", dir);
+    put_file("tool", "#!/bin/sh\necho found\n", 0755);
+    const char *argv[] = {"tool", NULL}, *env[] = {"X=1", path, NULL};
+    jm_auto_fd int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct jm_process_spec spec = {.argv = argv, .env = env, .cwd_fd = -1, .stdin_fd = -1, .cancel_fd = -1,
+                                   .scratch_fd = -1, .capture = 100};
+    struct outcome o;
+    run_well(&o, &spec);
+    assert_string_equal(o.r.out.data, "found\n");
+    done(&o);
+    argv[0] = "./tool";
+    spec.cwd_fd = fd;
+    run_well(&o, &spec);
+    assert_string_equal(o.r.out.data, "found\n");
+    done(&o);
+    put_file("notexec", "x", 0644);
+    argv[0] = "notexec";
+    run(&o, &spec);
+    assert_int_equal(jianmu_error_code(o.err), JIANMU_UNAVAILABLE);
+    done(&o);
+}
+
+static void without_a_reaper_it_is_an_error(void **state)
+{
+    (void)state;
+    struct jm_reapers *kept = reapers, *broken = jm_reapers_new(NULL);
+    assert_non_null(broken);
+    if (broken->image >= 0)
+        close(broken->image);
+    broken->image = -1;
+    broken->file = "/nonexistent/reaper";
+    reapers = broken;
+    RUN(o, "exit", "0");
+    run(&o, &spec);
+    reapers = kept;
+    assert_int_equal(jianmu_error_code(o.err), JIANMU_UNAVAILABLE);
+    assert_non_null(strstr(jianmu_error_message(o.err), "/nonexistent/reaper: No such file"));
+    done(&o);
+    jm_reapers_free(broken);
+}
+
+/* Where memory files may not be executed the installed one is. */
+static void the_installed_reaper_will_do(void **state)
+{
+    (void)state;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/libjianmu/process/jianmu-reaper", getenv("JIANMU_BUILD") ? getenv("JIANMU_BUILD") : "");
+    struct jm_reapers *kept = reapers, *filed = jm_reapers_new(NULL);
+    assert_non_null(filed);
+    if (filed->image >= 0)
+        close(filed->image);
+    filed->image = -1;
+    filed->file = path;
+    reapers = filed;
+    RUN(o, "exit", "9");
+    run_well(&o, &spec);
+    reapers = kept;
+    assert_int_equal(o.r.exit_code, 9);
+    done(&o);
+    jm_reapers_free(filed);
+}
+
+/* ---- reapers ---- */
+static void a_dead_idle_reaper_is_replaced(void **state)
+{
+    (void)state;
+    RUN(o, "exit", "3");
+    run_well(&o, &spec);
+    done(&o);
+    assert_true(reapers->count >= 1);
+    for (int i = 0; i < reapers->count; i++)
+        shutdown(reapers->kept[i].socket, SHUT_WR);
+    usleep(50000);
+    run_well(&o, &spec);
+    assert_int_equal(o.r.exit_code, 3);
+    done(&o);
+}
+
+static void *run_fifty(void *data)
+{
+    int *wrong = data;
+    for (int i = 0; i < 50; i++) {
+        char text[8];
+        snprintf(text, sizeof text, "%d", i);
+        RUN(o, "exit", text);
+        o.status = jm_process_run(reapers, &spec, &o.r, &o.err);
+        *wrong += o.status || o.r.exit_code != i;
+        if (o.status)
+            jianmu_error_free(o.err);
+        else
+            jm_process_result_free(&o.r);
+    }
+    return NULL;
+}
+
+static void many_threads_share_the_reapers(void **state)
+{
+    enum { THREADS = 8 };
+    pthread_t threads[THREADS];
+    int wrong[THREADS] = {0};
+    (void)state;
+    int before = count_fds() - reapers->count;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, run_fifty, &wrong[i]), 0);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(wrong[i], 0);
+    }
+    assert_true(reapers->count >= 1 && reapers->count <= JM_REAPERS_KEPT);
+    assert_int_equal(count_fds() - reapers->count, before);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(missing_programs_are_named),
+        cmocka_unit_test(programs_are_looked_up),
+        cmocka_unit_test(without_a_reaper_it_is_an_error),
+        cmocka_unit_test(the_installed_reaper_will_do),
+        cmocka_unit_test(a_dead_idle_reaper_is_replaced),
+        cmocka_unit_test(many_threads_share_the_reapers),
+    };
+    return cmocka_run_group_tests(tests, open_fixture, close_fixture);
+}
