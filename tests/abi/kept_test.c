@@ -52,7 +52,7 @@ static int directory(jianmu_context *ctx, const char *which, int *writable)
     return (int)strlen(which);
 }
 
-static int fail_(jianmu_context *ctx, int code, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static int fail_(jianmu_context *ctx, int code, const char *format, ...)
 {
     va_list ap;
     (void)ctx;
@@ -62,7 +62,7 @@ static int fail_(jianmu_context *ctx, int code, const char *format, ...)
     return -code;
 }
 
-static int tool_failed(jianmu_context *ctx, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int tool_failed(jianmu_context *ctx, const char *format, ...)
 {
     va_list ap;
     (void)ctx;
@@ -72,7 +72,7 @@ static int tool_failed(jianmu_context *ctx, const char *format, ...)
     return -2;
 }
 
-static void log_(jianmu_context *ctx, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void log_(jianmu_context *ctx, const char *format, ...)
 {
     va_list ap;
     (void)ctx;
