@@ -40,27 +40,34 @@ static int random_name(char name[sizeof JM_WORKDIR_PREFIX + 16])
     return 0;
 }
 
-/* Opens and locks the new directory; -EAGAIN where a sweep was quicker. */
-static int claim(int parent, const char *name, struct stat *st)
+/* Opens and locks the new directory; -EAGAIN where a sweep was quicker. *odd: umask or the parent's default
+ * permissions left another mode than was asked for. */
+static int claim(int parent, const char *name, bool *odd)
 {
-    int fd = (int)jm_at_open_dir(parent, name);
+    struct stat st;
+    int fd = (int)jm_at_open(parent, name, O_RDONLY | O_DIRECTORY);
+    *odd = fd == -EACCES;
+    if (*odd)
+        fd = (int)jm_at_open_dir(parent, name);
     if (fd < 0)
         return fd == -ENOENT ? -EAGAIN : fd;
     int r = 0;
     while (r == 0 && flock(fd, LOCK_EX | LOCK_NB) < 0)
         r = errno == EWOULDBLOCK ? -EAGAIN : errno == EINTR ? 0 : -errno;
-    if (r == 0 && fstat(fd, st) < 0)
+    if (r == 0 && fstat(fd, &st) < 0)
         r = -errno;
-    if (r == 0 && st->st_nlink == 0)
+    if (r == 0 && st.st_nlink == 0)
         r = -EAGAIN;
-    if (r == 0)
+    if (r == 0) {
+        *odd = *odd || (st.st_mode & 07777) != 0700;
         return fd;
+    }
     close(fd);
     return r;
 }
 
 /* A new locked BASE in parent. */
-static int make_base(int parent, char name[sizeof JM_WORKDIR_PREFIX + 16], struct stat *st)
+static int make_base(int parent, char name[sizeof JM_WORKDIR_PREFIX + 16], bool *odd)
 {
     for (int i = 0; i < TRIES; i++) {
         int r = random_name(name);
@@ -71,7 +78,7 @@ static int make_base(int parent, char name[sizeof JM_WORKDIR_PREFIX + 16], struc
                 continue;
             return -errno;
         }
-        r = claim(parent, name, st);
+        r = claim(parent, name, odd);
         if (r >= 0)
             return r;
         unlinkat(parent, name, AT_REMOVEDIR);
@@ -81,11 +88,9 @@ static int make_base(int parent, char name[sizeof JM_WORKDIR_PREFIX + 16], struc
     return -EEXIST;
 }
 
-/* BASE's own mode tells whether umask or the parent's default permissions left something else than was asked for. */
-static int furnish(struct jm_workdir *dir, const struct stat *base)
+static int furnish(struct jm_workdir *dir, bool odd)
 {
     static const char *const names[] = {"work", "home", "tmp"};
-    bool odd = (base->st_mode & 07777) != 0700;
     if (odd && fchmod(dir->base_fd, 0700) < 0)
         return -errno;
     for (size_t i = 0; i < jm_countof(names); i++) {
@@ -164,17 +169,17 @@ static int try_parent(struct jm_workdir *dir, const struct jm_parent *parent, ui
                       const char **why, int *errnum)
 {
     char name[sizeof JM_WORKDIR_PREFIX + 16];
-    struct stat st;
+    bool odd = false;
     dir->parent_fd = jm_parent_open(parent, bytes, why, errnum);
     if (dir->parent_fd < 0)
         return -1;
     int r = alloc_paths(dir, parent->path, script);
     if (r == 0)
-        r = make_base(dir->parent_fd, name, &st);
+        r = make_base(dir->parent_fd, name, &odd);
     if (r >= 0) {
         set_paths(dir, parent->path, name);
         dir->base_fd = r;
-        r = furnish(dir, &st);
+        r = furnish(dir, odd);
     }
     if (r == 0)
         return 0;
