@@ -92,10 +92,17 @@ static long rename_up(const struct tree *t, int from, const char *name)
     return jm_sys(__NR_renameat2, from, name, t->top, to, 0);
 }
 
+/* The new call needs no descriptor, where there may be no other. */
+static long own_dir_at(int dir, const char *name)
+{
+    struct statx was;
+    long r = jm_sys(__NR_fchmodat2, dir, name, 0700, AT_SYMLINK_NOFOLLOW);
+    return r == 0 ? 0 : jm_at_grant(dir, name, 0700, &was);
+}
+
 /* A directory can only get another parent where its owner may write to it: its ".." changes. */
 static long hoist(struct tree *t, int from, const char *name)
 {
-    struct statx was;
     bool mended = false;
     for (;;) {
         long r = rename_up(t, from, name);
@@ -103,7 +110,7 @@ static long hoist(struct tree *t, int from, const char *name)
             mended = true;
             if (r == -EPERM && !thaw_both(from, name) && !thaw(t->top))
                 return r;
-            if (r == -EACCES && (own(from) < 0 || own(t->top) < 0 || jm_at_grant(from, name, 0700, &was) < 0))
+            if (r == -EACCES && (own(from) < 0 || own(t->top) < 0 || own_dir_at(from, name) < 0))
                 return r;
             continue;
         }
@@ -293,5 +300,7 @@ int jm_remove_self(int dir_fd)
         r = remove_named(dir_fd, &st);
     if (r == -EPERM && thaw(dir_fd))
         r = remove_named(dir_fd, &st);
+    if (r == -ENOENT && jm_at_stat(dir_fd, "", &st) == 0 && st.stx_nlink == 0)
+        r = 0; /* somebody else was quicker */
     return (int)r;
 }

@@ -197,6 +197,7 @@ void own_mounts(void)
     uid_t uid = geteuid();
     gid_t gid = getegid();
     if (unshare(CLONE_NEWNS) < 0) {
+        prctl(PR_SET_DUMPABLE, 1); /* or /proc/self is root's since we changed our id */
         if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
             cannot("no mount namespace can be had");
         map_ids(uid, gid);
