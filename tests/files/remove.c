@@ -291,12 +291,6 @@ static void without_new_calls(const struct scratch *s)
     odd_entries(s);
 }
 
-#define BOTH(name, body, place)        \
-    static void name(void **state)     \
-    {                                  \
-        (void)state;                   \
-        scratch_both(body, place);     \
-    }
 BOTH(test_5000_deep_with_two_descriptors, deep, ON_DISK)
 BOTH(test_100000_files, flood, IN_MEMORY)
 BOTH(test_all_modes, all_modes, ON_DISK)

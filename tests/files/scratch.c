@@ -142,12 +142,6 @@ void scratch_both(scratch_body body, enum scratch_place place)
         skip();
 }
 
-void scratch_one(scratch_body body, enum scratch_user user, enum scratch_place place)
-{
-    if (scratch_run(body, geteuid() == 0 ? user : AS_OURSELVES, place))
-        skip();
-}
-
 struct jm_workdir *open_plain(const struct scratch *s)
 {
     jianmu_error *err = NULL;

@@ -34,7 +34,12 @@ enum scratch_place { ON_DISK, IN_MEMORY }; /* $TMPDIR or /tmp; /dev/shm if it ca
 int scratch_run(scratch_body body, enum scratch_user user, enum scratch_place place);
 /* Both users; skips the test where neither could. */
 void scratch_both(scratch_body body, enum scratch_place place);
-void scratch_one(scratch_body body, enum scratch_user user, enum scratch_place place);
+#define BOTH(name, body, place)        \
+    static void name(void **state)     \
+    {                                  \
+        (void)state;                   \
+        scratch_both(body, place);     \
+    }
 
 struct jm_workdir *open_plain(const struct scratch *s); /* main.py alone, holding "script" */
 void write_file(int dir, const char *name, const char *text);

@@ -267,12 +267,6 @@ static void others_are_quicker(const struct scratch *s)
     between = NOTHING;
 }
 
-#define BOTH(name, body, place)        \
-    static void name(void **state)     \
-    {                                  \
-        (void)state;                   \
-        scratch_both(body, place);     \
-    }
 BOTH(test_dead_owners_are_swept_living_ones_not, dead_and_living, ON_DISK)
 BOTH(test_the_lock_lives_as_long_as_any_descriptor, lock_inherited, ON_DISK)
 BOTH(test_what_is_not_ours_stays, not_ours, ON_DISK)

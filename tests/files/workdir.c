@@ -327,12 +327,6 @@ static void closed_in_a_fork(const struct scratch *s)
     CHECK(jm_workdir_close(dir) == 0);
 }
 
-#define BOTH(name, body, place)        \
-    static void name(void **state)     \
-    {                                  \
-        (void)state;                   \
-        scratch_both(body, place);     \
-    }
 BOTH(test_layout_and_modes_under_any_umask, layout_under_any_umask, ON_DISK)
 BOTH(test_inputs_that_want_one_place_are_refused, clashes, ON_DISK)
 BOTH(test_places_that_are_none_are_named, places_that_are_none, ON_DISK)
