@@ -267,7 +267,7 @@ static void mount_tmpfs(const struct scratch *s, unsigned long flags, const char
 static void not_made(const struct scratch *s, size_t script_len, size_t inputs, jianmu_code code, const char *why)
 {
     struct jm_input in[64];
-    char names[64][8];
+    char names[64][32];
     char *script = calloc(1, script_len);
     for (size_t i = 0; i < inputs; i++) {
         snprintf(names[i], sizeof names[i], "in%zu", i);
