@@ -44,20 +44,29 @@ static inline bool jm_at_lacks_openat2(int dir, long result)
     return probe == -EPERM;
 }
 
-/* A descriptor of the single name in dir. Without openat2 O_NOFOLLOW is as good for a single name, but for a
- * mount of the same file system over it; the caller compares the device. */
-static inline long jm_at_open(int dir, const char *name, long flags)
-{
-    long fd = jm_at_openat2(dir, name, flags);
-    if (fd < 0 && jm_at_lacks_openat2(dir, fd))
-        fd = jm_sys(__NR_openat, dir, name, flags | O_NOFOLLOW | O_CLOEXEC, 0);
-    return fd;
-}
-
 /* What name is (itself, not where it leads); "" is dir itself. */
 static inline long jm_at_stat(int dir, const char *name, struct statx *st)
 {
     return jm_sys(__NR_statx, dir, name, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, st);
+}
+
+/* openat2 without openat2: a single name, for which O_NOFOLLOW is as good. Whether it is a mount is asked afterwards;
+ * before Linux 5.8 that is not told for a mount of the same file system, and the caller's look at the device must do. */
+static inline long jm_at_open_old(int dir, const char *name, long flags)
+{
+    struct statx st;
+    long fd = jm_sys(__NR_openat, dir, name, flags | O_NOFOLLOW | O_CLOEXEC, 0);
+    if (fd < 0 || jm_at_stat((int)fd, "", &st) < 0 || !(st.stx_attributes & STATX_ATTR_MOUNT_ROOT))
+        return fd;
+    jm_close(fd);
+    return -EXDEV;
+}
+
+/* A descriptor of the single name in dir: no link, no other mount. */
+static inline long jm_at_open(int dir, const char *name, long flags)
+{
+    long fd = jm_at_openat2(dir, name, flags);
+    return fd < 0 && jm_at_lacks_openat2(dir, fd) ? jm_at_open_old(dir, name, flags) : fd;
 }
 
 static inline bool jm_stat_is(const struct statx *st, unsigned type)

@@ -235,13 +235,13 @@ static void mounts(const struct scratch *s)
     write_file(dir->work_fd, "proc", "");
     CHECK(mkdirat(dir->work_fd, "dir", 0700) == 0);
     snprintf(path, sizeof path, "%s/dir", dir->work);
-    if (mount(s->foreign, path, NULL, MS_BIND, NULL) < 0)
+    if (mount(s->foreign, path, "", MS_BIND, NULL) < 0)
         cannot("no bind mount can be made");
     char canary[2 * PATH_MAX], file[2 * PATH_MAX], proc[2 * PATH_MAX];
     snprintf(canary, sizeof canary, "%s/canary", s->foreign);
     snprintf(file, sizeof file, "%s/file", dir->work);
     snprintf(proc, sizeof proc, "%s/proc", dir->work);
-    CHECK(mount(canary, file, NULL, MS_BIND, NULL) == 0 && mount("/proc/self/status", proc, NULL, MS_BIND, NULL) == 0);
+    CHECK(mount(canary, file, "", MS_BIND, NULL) == 0 && mount("/proc/self/status", proc, "", MS_BIND, NULL) == 0);
     struct jm_artifact_list list = collected(dir, &generous);
     CHECK(list.count == 0);
     CHECK_STR(why_of(&list, "dir"), "mount");
@@ -250,6 +250,12 @@ static void mounts(const struct scratch *s)
     CHECK(umount(path) == 0 && umount(file) == 0 && umount(proc) == 0);
     close(foreign);
     done(dir, &list);
+}
+
+static void mounts_without_openat2(const struct scratch *s)
+{
+    forbid(437, geteuid() ? EPERM : ENOSYS);
+    mounts(s);
 }
 
 static void without_openat2(const struct scratch *s)
@@ -272,6 +278,7 @@ BOTH(test_all_modes_are_read_and_masked, modes, ON_DISK)
 BOTH(test_work_renamed_and_a_link_planted, moved_and_planted, ON_DISK)
 BOTH(test_without_a_descriptor, no_descriptor, ON_DISK)
 BOTH(test_mounts_are_skipped, mounts, ON_DISK)
+BOTH(test_mounts_without_openat2, mounts_without_openat2, ON_DISK)
 BOTH(test_without_openat2, without_openat2, ON_DISK)
 
 int main(void)
@@ -286,6 +293,7 @@ int main(void)
         cmocka_unit_test(test_work_renamed_and_a_link_planted),
         cmocka_unit_test(test_without_a_descriptor),
         cmocka_unit_test(test_mounts_are_skipped),
+        cmocka_unit_test(test_mounts_without_openat2),
         cmocka_unit_test(test_without_openat2),
     };
     return cmocka_run_group_tests_name("files/artifacts", tests, NULL, NULL);

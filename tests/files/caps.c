@@ -115,7 +115,7 @@ static void depth(const struct scratch *s)
 BOTH(test_sparse_1_tib_and_cap_of_bytes, sparse_and_caps, ON_DISK)
 BOTH(test_cap_of_all_bytes, total_cap, ON_DISK)
 BOTH(test_100000_files_and_cap_of_count, flood, IN_MEMORY)
-BOTH(test_5000_deep_and_cap_of_depth, depth, ON_DISK)
+BOTH(test_5000_deep_and_cap_of_depth, depth, IN_MEMORY)
 
 int main(void)
 {

@@ -163,18 +163,24 @@ static void growth(const struct scratch *s)
     CHECK(jm_workdir_close(dir) == 0);
 }
 
+static _Noreturn void fill(int dir)
+{
+    for (unsigned i = 0;; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "file%u", i);
+        close(openat(dir, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+        mkdirat(dir, name + 4, 0700);
+    }
+}
+
 /* A writer that never stops does not keep a directory from going once it is dead. */
 static void removed_under_a_writer(const struct scratch *s)
 {
     struct jm_workdir *dir = open_plain(s);
     pid_t pid = fork();
     CHECK(pid >= 0);
-    for (unsigned i = 0; pid == 0; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "file%u", i);
-        close(openat(dir->work_fd, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-        mkdirat(dir->work_fd, name + 4, 0700);
-    }
+    if (pid == 0)
+        fill(dir->work_fd);
     nanosleep(&(struct timespec){0, 50000000}, NULL);
     alarm(60);
     jm_remove_below(dir->work_fd); /* whatever it comes to, it ends */

@@ -81,17 +81,14 @@ static void plant(const struct scratch *s, int work)
     CHECK(symlinkat(target, work, "a/dir/file") == 0);
 }
 
-static pid_t start_exchanges(int work, atomic_int *done_so_far)
+static _Noreturn void exchange(int work, atomic_int *done_so_far)
 {
-    pid_t pid = fork();
-    CHECK(pid >= 0);
-    for (unsigned i = 0; pid == 0; i++) {
+    for (unsigned i = 0;; i++) {
         const char *with = i & 2 ? "a/dir" : "a/link"; /* there and back, then the other */
         if (renameat2(work, "a/mid", work, with, RENAME_EXCHANGE) < 0)
             _exit(1);
         atomic_fetch_add(done_so_far, 1);
     }
-    return pid;
 }
 
 static void race(const struct scratch *s, int wanted)
@@ -100,7 +97,10 @@ static void race(const struct scratch *s, int wanted)
     CHECK(exchanges != MAP_FAILED);
     struct jm_workdir *dir = open_plain(s);
     plant(s, dir->work_fd);
-    pid_t pid = start_exchanges(dir->work_fd, exchanges);
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0)
+        exchange(dir->work_fd, exchanges);
     int canaries = 0, ours = 0, links = 0, rounds = 0;
     time_t end = time(NULL) + SECONDS;
     while ((atomic_load(exchanges) < wanted || !canaries || !ours || !links) && time(NULL) < end) {

@@ -196,7 +196,7 @@ void own_mounts(void)
             cannot("no mount namespace can be had");
         map_ids(uid, gid);
     }
-    if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+    if (mount("none", "/", "", MS_REC | MS_PRIVATE, NULL) < 0)
         cannot("mounts cannot be made private");
 }
 

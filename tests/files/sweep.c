@@ -192,7 +192,7 @@ static void made_under_sweeps(const struct scratch *s)
     for (int i = 0; i < 2; i++) {
         pids[i] = fork();
         CHECK(pids[i] >= 0);
-        for (; pids[i] == 0;)
+        while (pids[i] == 0)
             json_decref(sweep(s));
     }
     for (int i = 0; i < 4000; i++) {
