@@ -83,6 +83,23 @@ static void links_and_specials(const struct scratch *s)
     done(dir, &list);
 }
 
+/* Nobody's permissions are changed through a second name. */
+static void closed_hard_link(const struct scratch *s)
+{
+    struct jm_workdir *dir = open_plain(s);
+    int foreign = open(s->foreign, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct stat st;
+    write_file(foreign, "canary", CANARY);
+    CHECK(fchmodat(foreign, "canary", 0, 0) == 0);
+    CHECK(linkat(foreign, "canary", dir->work_fd, "hard", 0) == 0);
+    struct jm_artifact_list list = collected(dir, &generous);
+    CHECK(list.count == 0);
+    CHECK_STR(why_of(&list, "hard"), "hardlink");
+    CHECK(fstatat(foreign, "canary", &st, 0) == 0 && (st.st_mode & 07777) == 0);
+    close(foreign);
+    done(dir, &list);
+}
+
 /* No call takes a path as long as that. */
 static void long_paths(const struct scratch *s)
 {
@@ -272,6 +289,7 @@ static void without_openat2(const struct scratch *s)
 BOTH(test_plain_files, plain_files, ON_DISK)
 BOTH(test_nothing_written, nothing_written, ON_DISK)
 BOTH(test_links_and_specials_are_skipped, links_and_specials, ON_DISK)
+BOTH(test_closed_hard_links_stay_closed, closed_hard_link, ON_DISK)
 BOTH(test_paths_beyond_4096_bytes, long_paths, ON_DISK)
 BOTH(test_odd_names_are_kept_as_bytes, odd_names, ON_DISK)
 BOTH(test_all_modes_are_read_and_masked, modes, ON_DISK)
@@ -287,6 +305,7 @@ int main(void)
         cmocka_unit_test(test_plain_files),
         cmocka_unit_test(test_nothing_written),
         cmocka_unit_test(test_links_and_specials_are_skipped),
+        cmocka_unit_test(test_closed_hard_links_stay_closed),
         cmocka_unit_test(test_paths_beyond_4096_bytes),
         cmocka_unit_test(test_odd_names_are_kept_as_bytes),
         cmocka_unit_test(test_all_modes_are_read_and_masked),

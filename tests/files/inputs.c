@@ -40,6 +40,8 @@ static void untouched(const struct scratch *s)
     int fd = openat(dir->work_fd, "d/kept", O_RDONLY | O_CLOEXEC);
     CHECK(read(fd, text, sizeof text) == 4); /* reading is no change */
     close(fd);
+    struct stat st; /* so that a change within one tick shows on kernels with coarse times, too */
+    CHECK(fstatat(dir->work_fd, "d/kept", &st, 0) == 0 && st.st_mtim.tv_sec < st.st_ctim.tv_sec);
     struct jm_artifact_caps none = {0, 0, 0, 0};
     struct jm_artifact_list list = collected(dir, &none);
     CHECK(json_array_size(list.modified_inputs) == 0); /* also those below directories that were not looked into */
@@ -173,11 +175,53 @@ static _Noreturn void fill(int dir)
     }
 }
 
+/* Somebody grows or cuts the file between our look at it and our read (the linker puts this in the way). */
+static enum { LEAVE, GROW, CUT } meanwhile;
+
+ssize_t __real_read(int fd, void *to, size_t n);
+ssize_t __wrap_read(int fd, void *to, size_t n);
+
+ssize_t __wrap_read(int fd, void *to, size_t n)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (meanwhile == GROW) {
+        int again = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+        CHECK(again >= 0 && write(again, "!", 1) == 1);
+        close(again);
+    }
+    if (meanwhile == CUT)
+        CHECK(truncate(path, 3) == 0);
+    meanwhile = LEAVE;
+    return __real_read(fd, to, n);
+}
+
+static void changed_before_the_read(const struct scratch *s)
+{
+    struct jm_workdir *dir = open_plain(s);
+    const size_t sizes[] = {10, 100000};
+    for (size_t i = 0; i < 2; i++) {
+        put(dir->work_fd, "file", sizes[i], 0600);
+        for (int what = LEAVE; what <= CUT; what++) {
+            struct stat st;
+            meanwhile = what;
+            struct jm_artifact_list list = collected(dir, &generous);
+            CHECK(meanwhile == LEAVE);
+            CHECK(list.count == (what == LEAVE));
+            CHECK_STR(what == LEAVE ? "changed" : why_of(&list, "file"), "changed");
+            jm_artifact_list_free(&list);
+            CHECK(fstatat(dir->work_fd, "file", &st, 0) == 0);
+            CHECK(st.st_size == (what == LEAVE ? (off_t)sizes[i] : what == GROW ? (off_t)sizes[i] + 1 : 3));
+        }
+    }
+    CHECK(jm_workdir_close(dir) == 0);
+}
+
 /* A writer that never stops does not keep a directory from going once it is dead. */
 static void removed_under_a_writer(const struct scratch *s)
 {
     struct jm_workdir *dir = open_plain(s);
-    pid_t pid = fork();
+    pid_t pid = fork_off();
     CHECK(pid >= 0);
     if (pid == 0)
         fill(dir->work_fd);
@@ -195,6 +239,7 @@ BOTH(test_changed_in_memory, changed, IN_MEMORY)
 BOTH(test_times_put_back, times_put_back, ON_DISK)
 BOTH(test_names_of_scripts, names_of_scripts, ON_DISK)
 BOTH(test_growth_while_reading, growth, IN_MEMORY)
+BOTH(test_changed_between_look_and_read, changed_before_the_read, ON_DISK)
 BOTH(test_removal_under_a_writer_ends, removed_under_a_writer, IN_MEMORY)
 
 int main(void)
@@ -206,6 +251,7 @@ int main(void)
         cmocka_unit_test(test_times_put_back),
         cmocka_unit_test(test_names_of_scripts),
         cmocka_unit_test(test_growth_while_reading),
+        cmocka_unit_test(test_changed_between_look_and_read),
         cmocka_unit_test(test_removal_under_a_writer_ends),
     };
     return cmocka_run_group_tests_name("files/inputs", tests, NULL, NULL);

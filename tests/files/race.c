@@ -97,7 +97,7 @@ static void race(const struct scratch *s, int wanted)
     CHECK(exchanges != MAP_FAILED);
     struct jm_workdir *dir = open_plain(s);
     plant(s, dir->work_fd);
-    pid_t pid = fork();
+    pid_t pid = fork_off();
     CHECK(pid >= 0);
     if (pid == 0)
         exchange(dir->work_fd, exchanges);

@@ -142,6 +142,16 @@ void scratch_both(scratch_body body, enum scratch_place place)
         skip();
 }
 
+pid_t fork_off(void)
+{
+    fflush(NULL);
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    return pid;
+}
+
 struct jm_workdir *open_plain(const struct scratch *s)
 {
     jianmu_error *err = NULL;

@@ -41,6 +41,7 @@ void scratch_both(scratch_body body, enum scratch_place place);
         scratch_both(body, place);     \
     }
 
+pid_t fork_off(void); /* the child dies with us, also where a check fails */
 struct jm_workdir *open_plain(const struct scratch *s); /* main.py alone, holding "script" */
 void write_file(int dir, const char *name, const char *text);
 char *read_file(const char *path); /* new; NULL where there is none */

@@ -25,7 +25,7 @@ static struct owner start_owner(const struct scratch *s)
     int p[2];
     CHECK(pipe(p) == 0);
     fflush(NULL);
-    o.pid = fork();
+    o.pid = fork_off();
     CHECK(o.pid >= 0);
     if (o.pid == 0) {
         struct jm_workdir *dir = open_plain(s);
@@ -153,7 +153,7 @@ static void eight_at_once(const struct scratch *s)
     pid_t pids[SWEEPS];
     fflush(NULL);
     for (int i = 0; i < SWEEPS; i++) {
-        pids[i] = fork();
+        pids[i] = fork_off();
         CHECK(pids[i] >= 0);
         if (pids[i])
             continue;
@@ -190,7 +190,7 @@ static void made_under_sweeps(const struct scratch *s)
     pid_t pids[2];
     fflush(NULL);
     for (int i = 0; i < 2; i++) {
-        pids[i] = fork();
+        pids[i] = fork_off();
         CHECK(pids[i] >= 0);
         while (pids[i] == 0)
             json_decref(sweep(s));

@@ -317,7 +317,7 @@ static void closed_in_a_fork(const struct scratch *s)
 {
     struct jm_workdir *dir = open_plain(s);
     fflush(NULL);
-    pid_t pid = fork();
+    pid_t pid = fork_off();
     CHECK(pid >= 0);
     if (pid == 0)
         _exit(jm_workdir_close(dir) == 0 ? 0 : 1);
