@@ -4,21 +4,7 @@
 #include "base/json.h"
 #include "base/buffer.h"
 #include "base/text.h"
-#include <locale.h>
-
-json_t *jm_json_parse(const char *text, size_t len, size_t flags, json_error_t *error)
-{
-    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* glibc's own constant: no allocation */
-    locale_t before = c == (locale_t)0 ? c : uselocale(c);
-    json_t *value = json_loadb(text, len, flags, error);
-    if (c != (locale_t)0) {
-        uselocale(before);
-        freelocale(c);
-    }
-    return value;
-}
-
-enum { DEEPEST = 2048 };
+#include <string.h>
 
 static void new_line(struct jm_buffer *b, int indent, int depth)
 {
@@ -29,40 +15,50 @@ static void new_line(struct jm_buffer *b, int indent, int depth)
         jm_buffer_add(b, " ", 1);
 }
 
+static void print_string(struct jm_buffer *b, const char *text, size_t len)
+{
+    static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
+    size_t plain = 0;
+    jm_buffer_add(b, "\"", 1);
+    for (size_t i = 0; i < len; i++) {
+        const char *c = text[i] ? strchr(from, text[i]) : NULL;
+        if (!c && (unsigned char)text[i] >= 0x20)
+            continue;
+        jm_buffer_add(b, text + plain, i - plain);
+        plain = i + 1;
+        if (c)
+            jm_buffer_add(b, (char[]){'\\', to[c - from]}, 2);
+        else
+            jm_buffer_addf(b, "\\u%04x", (unsigned)text[i]);
+    }
+    jm_buffer_add(b, text + plain, len - plain);
+    jm_buffer_add(b, "\"", 1);
+}
+
 static void print_scalar(struct jm_buffer *b, const json_t *value)
 {
-    char text[256];
-    if (json_is_real(value)) {
-        jm_buffer_adds(b, jm_print_seconds(json_real_value(value), text));
-        return;
+    char text[32];
+    switch (json_typeof(value)) {
+    case JSON_STRING: print_string(b, json_string_value(value), json_string_length(value)); break;
+    case JSON_INTEGER: jm_buffer_addf(b, "%" JSON_INTEGER_FORMAT, json_integer_value(value)); break;
+    case JSON_REAL: jm_buffer_adds(b, jm_print_seconds(json_real_value(value), text)); break;
+    default: jm_buffer_adds(b, json_is_true(value) ? "true" : json_is_false(value) ? "false" : "null"); break;
     }
-    size_t size = json_dumpb(value, text, sizeof text, JSON_ENCODE_ANY);
-    if (size && size <= sizeof text) {
-        jm_buffer_add(b, text, size);
-        return;
-    }
-    char *longer = json_dumps(value, JSON_ENCODE_ANY);
-    if (!longer) {
-        b->failed = true;
-        return;
-    }
-    jm_buffer_adds(b, longer);
-    json_free_t free_text;
-    json_get_alloc_funcs(NULL, &free_text);
-    free_text(longer);
 }
 
 static void print(struct jm_buffer *b, const json_t *value, int indent, int depth)
 {
     bool object = json_is_object(value);
     size_t count = object ? json_object_size(value) : json_array_size(value), i = 0;
-    if (b->failed)
+    if (b->failed || !value) {
+        b->failed = true;
         return;
+    }
     if (!object && !json_is_array(value)) {
         print_scalar(b, value);
         return;
     }
-    if (depth > DEEPEST) {
+    if (depth > JM_JSON_DEEPEST) {
         b->failed = true;
         return;
     }
@@ -72,9 +68,8 @@ static void print(struct jm_buffer *b, const json_t *value, int indent, int dept
             jm_buffer_add(b, ",", 1);
         new_line(b, indent, depth + 1);
         if (object) {
-            json_t *key = json_string(json_object_iter_key(at));
-            print_scalar(b, key);
-            json_decref(key);
+            const char *key = json_object_iter_key(at);
+            print_string(b, key, strlen(key));
             jm_buffer_add(b, ": ", indent ? 2 : 1);
             print(b, json_object_iter_value(at), indent, depth + 1);
             at = json_object_iter_next((json_t *)value, at);
@@ -94,4 +89,22 @@ char *jm_json_print(const json_t *value, int indent, size_t *len)
     if (len)
         *len = b.len;
     return jm_buffer_take(&b);
+}
+
+json_t *jm_json_copy(const json_t *value)
+{
+    json_t *copy = json_is_object(value) ? json_object() : json_array(), *item;
+    int bad = copy ? 0 : -1;
+    const char *name;
+    size_t i;
+    json_object_foreach((json_t *)value, name, item)
+        if (!bad)
+            bad = json_object_set_nocheck(copy, name, item);
+    json_array_foreach(value, i, item)
+        if (!bad)
+            bad = json_array_append(copy, item);
+    if (!bad)
+        return copy;
+    json_decref(copy);
+    return NULL;
 }

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
- * JSON text. jansson reads and writes reals with the locale's decimal point, aborts where that has two bytes, and
- * writes 0.1 as 0.10000000000000001; these do not. */
+ * JSON text, instead of jansson's reader and writer. Its reader aborts where the locale's decimal point has two
+ * bytes, and without memory loses characters of strings in silence; its writer makes 0.1 to 0.10000000000000001. */
 #ifndef JM_JSON_H
 #define JM_JSON_H
 
 #include <jansson.h>
 
-/* json_loadb, and under it the locale "C" for this thread. */
+enum { JM_JSON_DEEPEST = 2048 };
+
+/* As json_loadb: new, or NULL with the error filled in; json_error_code(error) tells whether memory ran out. flags:
+ * JSON_REJECT_DUPLICATES, JSON_DECODE_ANY, JSON_ALLOW_NUL. */
 json_t *jm_json_parse(const char *text, size_t len, size_t flags, json_error_t *error);
 
 /* new: any value as text, reals as Python prints them, members in their order. indent 0: one line without blanks.
- * NULL without memory, and for a value that is cyclic or deeper than 2048. */
+ * NULL without memory, and for a value that is cyclic or too deep. */
 char *jm_json_print(const json_t *value, int indent, size_t *len);
+
+/* new: an object or list with the same members. json_copy leaves some out where memory is short; here that is NULL. */
+json_t *jm_json_copy(const json_t *value);
 
 #endif

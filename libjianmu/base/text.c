@@ -5,7 +5,6 @@
 #include "base/buffer.h"
 #include <locale.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,6 +172,15 @@ char *jm_utf8_repair(const void *bytes, size_t len, size_t *out_len)
         jm_buffer_add(&b, p + from, len - from);
     *out_len = b.len;
     return jm_buffer_take(&b);
+}
+
+bool jm_utf8_is_valid(const char *text, size_t len)
+{
+    size_t n, bad;
+    for (size_t i = 0; i < len; i += n)
+        if (!(n = character((const unsigned char *)text + i, len - i, &bad)))
+            return false;
+    return true;
 }
 
 static bool starts_character(char c)

@@ -3,6 +3,7 @@
 #ifndef JM_TEXT_H
 #define JM_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,7 @@ size_t jm_parse_real(const char *text, size_t len, double *value);
  * bytes and a NUL. NULL without memory. */
 char *jm_utf8_repair(const void *bytes, size_t len, size_t *out_len);
 size_t jm_utf8_count(const char *text, size_t len); /* characters in valid UTF-8 */
+bool jm_utf8_is_valid(const char *text, size_t len);
 
 /* new: at most `most` characters of valid UTF-8: head and tail, below 256 the head only. *dropped: characters
  * left out. NULL without memory. */

@@ -2,6 +2,7 @@
 #include "config.h"
 #include "plugin/note.h"
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "jianmu-plugin.h"
 #include <stdlib.h>
@@ -65,7 +66,7 @@ static int parse_json(const struct jm_elf *elf, struct jm_note *note, const char
     if (too_deep(json))
         return jm_refuse(r, "bad_note", "%s describes itself wrongly: the JSON of \"%s\" is nested more than %u deep",
                          elf->path, note->name, MOST_DEPTH);
-    note->json = json_loads(json, JSON_REJECT_DUPLICATES, &error);
+    note->json = jm_json_parse(json, strlen(json), JSON_REJECT_DUPLICATES, &error);
     if (!note->json && json_error_code(&error) == json_error_out_of_memory)
         return jm_refuse_errno(r, "bad_note", ENOMEM, "%s", elf->path);
     if (!note->json)

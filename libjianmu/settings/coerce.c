@@ -122,7 +122,7 @@ static json_t *coerce_whole(const struct subject *s)
     } else if (json_is_real(s->value)) {
         double real = json_real_value(s->value);
         why = out_of_range(s->knob, real, text);
-        if (!why && real != floor(real))
+        if (!why && real != (double)(uint64_t)real)
             why = s->knob->type == JM_INT ? "is not a whole number" : "is not a whole number of bytes";
         number = why ? 0 : (uint64_t)real;
     } else {

@@ -5,6 +5,7 @@
 #include "settings/inside.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "plugin/registry.h"
 #include "settings/values.h"
 #include <string.h>
@@ -94,9 +95,11 @@ static int read_environment(jianmu_config *c, jianmu_error **err)
     const char *text = jm_config_env(c, "JIANMU_TOOL_ARGS_MAX");
     if (!text)
         return 0;
-    jm_auto_json json_t *value = json_string(text);
-    if (!value)
+    if (!jm_utf8_is_valid(text, strlen(text)))
         return jm_fail(err, JIANMU_INVALID, "$JIANMU_TOOL_ARGS_MAX is not valid UTF-8");
+    jm_auto_json json_t *value = json_string_nocheck(text);
+    if (!value)
+        return jm_fail_memory(err);
     c->env_args_max = jm_coerce_as("$JIANMU_TOOL_ARGS_MAX", jm_knob_find("tool_args_max"), value, err);
     return c->env_args_max ? 0 : -1;
 }

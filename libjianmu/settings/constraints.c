@@ -91,19 +91,14 @@ int jianmu_constraints_set_json(jianmu_constraints *c, const char *field, const 
     return json_object_set_new(c->fields, field, coerced) ? jm_fail_memory(err) : 0;
 }
 
-/* Text as JSON; text that is not UTF-8 is the caller's fault, not one of memory. */
 static json_t *text_json(const char *field, const char *text, jianmu_error **err)
 {
-    json_t *value = json_string(text);
-    if (value)
-        return value;
-    size_t len;
-    jm_auto_free char *valid = jm_utf8_repair(text, strlen(text), &len);
-    if (!valid || !strcmp(valid, text))
-        jm_fail_memory(err);
-    else
+    json_t *value = NULL;
+    if (!jm_utf8_is_valid(text, strlen(text)))
         jm_fail(err, JIANMU_INVALID, "constraints: %s: the value is not valid UTF-8", field);
-    return NULL;
+    else if (!(value = json_string_nocheck(text)))
+        jm_fail_memory(err);
+    return value;
 }
 
 /* "NAME=value" adds one to those that are there; a JSON object replaces them. */
@@ -113,7 +108,9 @@ static json_t *map_from_text(const jianmu_constraints *c, const char *field, con
     const char *equals = strchr(text, '=');
     if (*text == '{') {
         json_t *map = jm_json_parse(text, strlen(text), JSON_REJECT_DUPLICATES, &why);
-        if (!map)
+        if (!map && json_error_code(&why) == json_error_out_of_memory)
+            jm_fail_memory(err);
+        else if (!map)
             jm_fail(err, JIANMU_INVALID, "constraints: %s: not a JSON object: %s", field, why.text);
         return map;
     }
@@ -124,7 +121,7 @@ static json_t *map_from_text(const jianmu_constraints *c, const char *field, con
     jm_auto_json json_t *value = text_json(field, equals + 1, err);
     jm_auto_free char *name = strndup(text, (size_t)(equals - text));
     json_t *old = json_object_get(c->fields, field);
-    jm_auto_json json_t *map = old ? json_copy(old) : json_object();
+    jm_auto_json json_t *map = old ? jm_json_copy(old) : json_object();
     if (!value)
         return NULL;
     jm_auto_json json_t *key = name ? text_json(field, name, err) : NULL;

@@ -238,10 +238,16 @@ static json_t *layers_json(const struct jm_knob *knob)
 
 static json_t *key_json(const struct jm_key *key)
 {
-    return json_pack("{s:s, s:s, s:s, s:O?, s:o, s:s*, s:s*, s:b, s:s}", "key", key->path ? key->path : key->knob.name,
-                     "name", key->knob.name, "type", jm_type_name(key->knob.type), "default", key->fallback, "layers",
-                     layers_json(&key->knob), "mode", key->mode, "tool", key->tool, "cwd",
-                     (key->knob.flags & JM_CWD_SAFE) != 0, "doc", key->knob.doc ? key->knob.doc : "");
+    const char *owner = key->mode ? key->mode : key->tool;
+    json_t *json = json_pack("{s:s, s:s, s:s, s:O?, s:o, s:b, s:s}", "key", key->path ? key->path : key->knob.name, "name",
+                             key->knob.name, "type", jm_type_name(key->knob.type), "default", key->fallback, "layers",
+                             layers_json(&key->knob), "cwd", (key->knob.flags & JM_CWD_SAFE) != 0, "doc",
+                             key->knob.doc ? key->knob.doc : "");
+    if (json && owner && json_object_set_new(json, key->mode ? "mode" : "tool", json_string(owner))) {
+        json_decref(json);
+        return NULL;
+    }
+    return json;
 }
 
 json_t *jm_keys_json(const struct jm_keys *keys)

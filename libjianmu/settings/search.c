@@ -145,13 +145,15 @@ static int add_from_environment(struct dirs *d, jianmu_error **err)
 {
     char shown[JM_SHOWN];
     const char *list = jm_config_env(d->config, "JIANMU_PLUGIN_PATH");
-    while (list) {
-        const char *end = strchrnul(list, ':');
-        if (*list != '/')
-            return jm_fail(err, JIANMU_INVALID, "$JIANMU_PLUGIN_PATH: %s in it is not an absolute path", jm_show(shown, list));
-        if (add_dir(d, list, (size_t)(end - list), "JIANMU_PLUGIN_PATH", err))
+    for (const char *end; list; list = *end ? end + 1 : NULL) {
+        end = strchrnul(list, ':');
+        jm_auto_free char *dir = strndup(list, (size_t)(end - list));
+        if (!dir)
+            return jm_fail_memory(err);
+        if (*dir != '/')
+            return jm_fail(err, JIANMU_INVALID, "$JIANMU_PLUGIN_PATH: %s in it is not an absolute path", jm_show(shown, dir));
+        if (add_dir(d, dir, strlen(dir), "JIANMU_PLUGIN_PATH", err))
             return -1;
-        list = *end ? end + 1 : NULL;
     }
     return 0;
 }
