@@ -25,6 +25,7 @@ static int load(jianmu_config *config, const json_t *request, jianmu_error **err
         config->sysconfdir = text(request, "sysconfdir");
     if (text(request, "plugin_root"))
         config->plugin_root = text(request, "plugin_root");
+    config->secure |= json_is_true(json_object_get(request, "secure"));
     json_array_foreach(json_object_get(request, "dirs"), i, dir)
         if (jianmu_config_add_plugin_dir(config, json_string_value(dir), err))
             return -1;
