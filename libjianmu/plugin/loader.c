@@ -135,14 +135,21 @@ static void refuse_libltdl(const char *path, struct jm_refusal *r)
     jm_refuse(r, "load", "%s cannot be loaded: libltdl says: %s", path, text ? text : "nothing");
 }
 
+void jm_module_forget(struct jm_module *module)
+{
+    if (!module)
+        return;
+    free(module->name);
+    free(module);
+}
+
 static void close_locked(struct jm_module *module)
 {
     if (module->handle) {
         lt_dlclose(module->handle);
         lt_dlexit(); /* counted: the last one ends libltdl, unless the host uses it too */
     }
-    free(module->name);
-    free(module);
+    jm_module_forget(module);
 }
 
 static struct jm_module *open_locked(int fd, const char *path, struct jm_refusal *r)

@@ -17,5 +17,7 @@ jm_entry jm_module_entry(const struct jm_module *module);
 /* Its code stays for ever, also after close. */
 void jm_module_pin(struct jm_module *module);
 void jm_module_close(struct jm_module *module);
+/* Frees the memory alone and takes no lock: for a child of fork, in which another thread may hold it for ever. */
+void jm_module_forget(struct jm_module *module);
 
 #endif

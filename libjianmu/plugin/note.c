@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Notes of others are stepped over, but not without end: a segment of empty ones would cost a read each. */
+/* Notes of others are stepped over, but not without end: a segment of empty ones would cost a read each. So are
+ * words of zero, which clang's address sanitizer puts behind each note. */
 #define MOST_FOREIGN 1024u
+#define MOST_ZEROS 16384u
 #define MOST_DEPTH 64u
 
 static const char owner[8] = "jianmu";
@@ -158,10 +160,14 @@ static uint64_t up(uint64_t n, uint64_t align)
     return (n + align - 1) & ~(align - 1);
 }
 
+struct steps {
+    unsigned notes, zeros;
+};
+
 /* Notes are aligned to 4 bytes or, in segments that say so, to 8. All sums stay far below 2^64: offsets are
  * within the file, the lengths are of 32 bits. */
-static int walk_segment(const struct jm_elf *elf, const Elf64_Phdr *segment, struct jm_notes *notes, unsigned *seen,
-                        struct jm_refusal *r)
+static int walk_segment(const struct jm_elf *elf, const Elf64_Phdr *segment, struct jm_notes *notes,
+                        struct steps *steps, struct jm_refusal *r)
 {
     uint64_t align = segment->p_align == 8 ? 8 : 4, at = segment->p_offset, end = at + segment->p_filesz;
     while (at < end && end - at >= sizeof(Elf64_Nhdr)) {
@@ -170,8 +176,9 @@ static int walk_segment(const struct jm_elf *elf, const Elf64_Phdr *segment, str
         if (!jm_elf_read(elf, &head, sizeof head, at))
             return jm_refuse(r, "truncated", "%s is cut short: its note is missing", elf->path);
         uint64_t desc = up(at + sizeof head + head.n_namesz, align);
-        uint64_t next = up(desc + head.n_descsz, align);
-        if (++*seen > MOST_FOREIGN)
+        bool zero = !head.n_namesz; /* no note is without a name */
+        uint64_t next = zero ? at + 4 : up(desc + head.n_descsz, align);
+        if (zero ? ++steps->zeros > MOST_ZEROS : ++steps->notes > MOST_FOREIGN)
             return jm_refuse(r, "bad_note", "%s describes itself wrongly: it has more than %u notes of all kinds",
                              elf->path, MOST_FOREIGN);
         if (head.n_type == JIANMU_NOTE_TYPE && head.n_namesz == strlen(owner) + 1 &&
@@ -194,12 +201,12 @@ static int by_name(const void *a, const void *b)
 
 int jm_notes_read(const struct jm_elf *elf, struct jm_notes *notes, struct jm_refusal *r)
 {
-    unsigned seen = 0;
+    struct steps steps = {0};
     *notes = (struct jm_notes){0};
     for (unsigned i = 0; i < elf->count; i++) {
         if (elf->segments[i].p_type != PT_NOTE)
             continue;
-        if (walk_segment(elf, &elf->segments[i], notes, &seen, r)) {
+        if (walk_segment(elf, &elf->segments[i], notes, &steps, r)) {
             jm_notes_free(notes);
             return -1;
         }

@@ -313,14 +313,13 @@ jm_registry *jm_registry_scan(const struct jm_search_dir *dirs, size_t count, ji
     return registry;
 }
 
-/* A child of fork leaves the loader alone: another thread may have held its lock when the child was made. */
 void jm_registry_free(jm_registry *registry)
 {
     if (!registry)
         return;
+    void (*end)(struct jm_module *module) = registry->owner == getpid() ? jm_module_close : jm_module_forget;
     for (size_t i = 0; i < registry->files_count; i++) {
-        if (registry->owner == getpid())
-            jm_module_close(registry->files[i]->module);
+        end(registry->files[i]->module);
         free(registry->files[i]->path);
         free(registry->files[i]);
     }

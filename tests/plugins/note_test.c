@@ -96,6 +96,34 @@ static void test_segment_of_8(void **state)
     must_read(&image, 1);
 }
 
+static void add_words(struct jm_buffer *image, unsigned count)
+{
+    while (count--)
+        jm_buffer_add(image, "\0\0\0", 4);
+}
+
+/* What the address sanitizer puts behind an object. */
+static void test_zeros_between(void **state)
+{
+    (void)state;
+    struct jm_buffer image;
+    for (unsigned words = 1; words < 12; words++) {
+        image_begin(&image);
+        add_words(&image, words);
+        image_tool(&image, "a", "", "{}");
+        add_words(&image, words + 7);
+        image_tool(&image, "b", "", "{}");
+        add_words(&image, words);
+        image_end(&image, 4);
+        must_read(&image, 2);
+    }
+    image_begin(&image);
+    add_words(&image, 16385);
+    image_tool(&image, "a", "", "{}");
+    image_end(&image, 4);
+    must_refuse(&image, "bad_note", "x.so describes itself wrongly: it has more than 1024 notes of all kinds");
+}
+
 static void test_none(void **state)
 {
     (void)state;
@@ -284,6 +312,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good), cmocka_unit_test(test_segment_of_8), cmocka_unit_test(test_none),
+        cmocka_unit_test(test_zeros_between),
         cmocka_unit_test(test_lengths), cmocka_unit_test(test_segment_ends), cmocka_unit_test(test_caps),
         cmocka_unit_test(test_names), cmocka_unit_test(test_texts),
     };
