@@ -18,8 +18,8 @@
 #define BYTES 34
 
 enum { PLAIN, PLAIN_STAT, COLLECT, PLAIN_REMOVE, REMOVE, WAYS };
-static const char *const names[WAYS] = {"getdents + openat + read", "the same with fstat", "collect", "getdents + unlinkat",
-                                        "jm_workdir_close"};
+static const char *const names[WAYS] = {"getdents + openat + read", "the same with fstat", "collect",
+                                        "getdents + unlinkat", "jm_workdir_close"};
 static const int base[WAYS] = {PLAIN, PLAIN, PLAIN, PLAIN_REMOVE, PLAIN_REMOVE};
 
 static double now(void)

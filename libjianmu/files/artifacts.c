@@ -321,8 +321,8 @@ static int collect(struct jm_walk *w)
     return w->list->skipped ? 0 : -1;
 }
 
-int jm_artifacts_collect(const struct jm_workdir *dir, const struct jm_artifact_caps *caps, struct jm_artifact_list *list,
-                         jianmu_error **err)
+int jm_artifacts_collect(const struct jm_workdir *dir, const struct jm_artifact_caps *caps,
+                         struct jm_artifact_list *list, jianmu_error **err)
 {
     struct jm_walk w = {.dir = dir, .caps = caps, .list = list};
     *list = (struct jm_artifact_list){0};

@@ -51,7 +51,8 @@ static inline long jm_at_stat(int dir, const char *name, struct statx *st)
 }
 
 /* openat2 without openat2: a single name, for which O_NOFOLLOW is as good. Whether it is a mount is asked afterwards;
- * before Linux 5.8 that is not told for a mount of the same file system, and the caller's look at the device must do. */
+ * before Linux 5.8 that is not told for a mount of the same file system, and the caller's look at the device must
+ * do. */
 static inline long jm_at_open_old(int dir, const char *name, long flags)
 {
     struct statx st;

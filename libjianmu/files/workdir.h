@@ -23,7 +23,8 @@ struct jm_workdir {
     pid_t owner;                    /* the process that made it: a forked child frees memory only */
 };
 
-/* "./x", "a//b" -> "x", "a/b"; new. Absolute, "..", empty, NUL, a trailing "/" and a name over 255 bytes: JIANMU_INVALID. */
+/* "./x", "a//b" -> "x", "a/b"; new. Absolute, "..", empty, NUL, a trailing "/", a name over 255 bytes, more than 4095
+ * in all: JIANMU_INVALID. */
 char *jm_path_normalise(const char *path, size_t len, jianmu_error **err);
 
 /* parent: NULL for the best of $TMPDIR, /tmp (a tmpfs that allows exec is preferred: /dev/shm). script_name: "main.py";
@@ -31,7 +32,8 @@ char *jm_path_normalise(const char *path, size_t len, jianmu_error **err);
  * Nothing is left behind on failure. */
 struct jm_workdir *jm_workdir_open(const char *parent, const char *script_name, const void *script, size_t script_len,
                                    const struct jm_input *inputs, size_t count, jianmu_error **err);
-/* Empties and removes all of it, whatever a job did to it; NULL is fine. 0, or -1 where something stays (errno). */
+/* Empties and removes all of it, whatever a job did to it; NULL is fine. 0, or -1 where something stays (errno).
+ * In a forked child nothing is removed. */
 int jm_workdir_close(struct jm_workdir *dir);
 
 /* Directories of dead owners below the usual parents: removed; their paths are appended to the list (or NULL). */

@@ -52,8 +52,8 @@ static int fail_clash(jianmu_error **err, const char *one, const char *other, co
     if (!a || !b)
         return jm_fail_memory(err);
     if (strcmp(one, other) != 0)
-        return jm_fail(err, JIANMU_INVALID, "\"%s\" and \"%s\" cannot both be inputs: \"%s\" would be a file and a directory",
-                       a, b, a);
+        return jm_fail(err, JIANMU_INVALID,
+                       "\"%s\" and \"%s\" cannot both be inputs: \"%s\" would be a file and a directory", a, b, a);
     if (strcmp(one, script) == 0)
         return jm_fail(err, JIANMU_INVALID, "the input \"%s\" has the name of the script, \"%s\"", a, script);
     return jm_fail(err, JIANMU_INVALID, "the input \"%s\" is given twice (\"%s\", \"%s\")", a, a, b);

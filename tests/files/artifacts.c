@@ -131,8 +131,8 @@ static void odd_names(const struct scratch *s)
     char longest[256];
     memset(longest, 'n', 255);
     longest[255] = 0;
-    const char *const names[] = {"new\nline", "\xff\xfe", "\"'\\`$(x)", "-rf", " ", "...", "\xc3\xa9", "e\xcc\x81", longest,
-                                 "A", "a", "\x01"};
+    const char *const names[] = {"new\nline", "\xff\xfe", "\"'\\`$(x)", "-rf", " ", "...", "\xc3\xa9", "e\xcc\x81",
+                                 longest, "A", "a", "\x01"};
     size_t count = sizeof names / sizeof names[0];
     for (size_t i = 0; i < count; i++) {
         char link[256];

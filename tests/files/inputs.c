@@ -21,7 +21,8 @@ static const struct jm_input inputs[] = {
 
 static struct jm_workdir *open_inputs(const struct scratch *s)
 {
-    struct jm_workdir *dir = jm_workdir_open(s->parent, "main.py", "script", 6, inputs, sizeof inputs / sizeof inputs[0], NULL);
+    const size_t count = sizeof inputs / sizeof inputs[0];
+    struct jm_workdir *dir = jm_workdir_open(s->parent, "main.py", "script", 6, inputs, count, NULL);
     CHECK(dir != NULL);
     return dir;
 }

@@ -121,7 +121,8 @@ static bool one_run(const struct scratch *s)
     bool well = !err;
     if (err) {
         CHECK(jianmu_error_code(err) == JIANMU_INTERNAL);
-        CHECK(strstr(jianmu_error_message(err), "out of memory") || strstr(jianmu_error_message(err), "Cannot allocate"));
+        const char *text = jianmu_error_message(err);
+        CHECK(strstr(text, "out of memory") || strstr(text, "Cannot allocate"));
     }
     jianmu_error_free(err);
     return well;

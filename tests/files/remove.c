@@ -131,7 +131,8 @@ static void odd_entries(const struct scratch *s)
     char longest[256], path[2 * PATH_MAX];
     memset(longest, 'n', 255);
     longest[255] = 0;
-    const char *const names[] = {"new\nline", "\xff\xfe", "\"'\\`$(x)", "-rf", " ", "...", "é", "e\xcc\x81", longest, "*"};
+    const char *const names[] = {"new\nline", "\xff\xfe", "\"'\\`$(x)", "-rf", " ", "...", "é", "e\xcc\x81", longest,
+                                 "*"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         write_file(dir->work_fd, names[i], "x");
         int sub = openat(dir->base_fd, "tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -239,7 +240,8 @@ static void frozen(const struct scratch *s)
     write_file(three, "file", "x");
     if (can) {
         CHECK(freeze(three, "file", FS_APPEND_FL));
-        CHECK(freeze(three, ".", FS_IMMUTABLE_FL) && freeze(two, ".", FS_APPEND_FL) && freeze(one, ".", FS_IMMUTABLE_FL));
+        CHECK(freeze(three, ".", FS_IMMUTABLE_FL) && freeze(two, ".", FS_APPEND_FL));
+        CHECK(freeze(one, ".", FS_IMMUTABLE_FL));
         CHECK(freeze(dir->work_fd, ".", FS_APPEND_FL) && freeze(dir->base_fd, ".", FS_IMMUTABLE_FL));
         CHECK(unlinkat(dir->work_fd, "file", 0) < 0 && errno == EPERM);
     }

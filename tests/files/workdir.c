@@ -74,7 +74,8 @@ static void layout_under_any_umask(const struct scratch *s)
     CHECK(jm_workdir_close(NULL) == 0);
 }
 
-static void refused(const struct jm_input *inputs, size_t count, const char *one, const char *other, const struct scratch *s)
+static void refused(const struct jm_input *inputs, size_t count, const char *one, const char *other,
+                    const struct scratch *s)
 {
     jianmu_error *err = NULL;
     CHECK(!jm_workdir_open(s->parent, "main.py", "", 0, inputs, count, &err));
