@@ -45,6 +45,19 @@ static void nothing_written(const struct scratch *s)
     done(dir, &list);
 }
 
+/* For a process that is no job. */
+static void without_script(const struct scratch *s)
+{
+    struct jm_workdir *dir = jm_workdir_open(s->parent, NULL, NULL, 0, NULL, 0, NULL);
+    CHECK(dir != NULL);
+    CHECK(count_entries(dir->work) == 0);
+    write_file(dir->work_fd, "main.py", "an artifact");
+    struct jm_artifact_list list = collected(dir, &generous);
+    CHECK(list.count == 1 && json_array_size(list.modified_inputs) == 0);
+    CHECK_STR(text_of(&list, "main.py"), "an artifact");
+    done(dir, &list);
+}
+
 /* Nothing of these is opened for its bytes: they lead to the canary, or would block for ever. */
 static void links_and_specials(const struct scratch *s)
 {
@@ -288,6 +301,7 @@ static void without_openat2(const struct scratch *s)
 
 BOTH(test_plain_files, plain_files, ON_DISK)
 BOTH(test_nothing_written, nothing_written, ON_DISK)
+BOTH(test_without_a_script, without_script, ON_DISK)
 BOTH(test_links_and_specials_are_skipped, links_and_specials, ON_DISK)
 BOTH(test_closed_hard_links_stay_closed, closed_hard_link, ON_DISK)
 BOTH(test_paths_beyond_4096_bytes, long_paths, ON_DISK)
@@ -304,6 +318,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain_files),
         cmocka_unit_test(test_nothing_written),
+        cmocka_unit_test(test_without_a_script),
         cmocka_unit_test(test_links_and_specials_are_skipped),
         cmocka_unit_test(test_closed_hard_links_stay_closed),
         cmocka_unit_test(test_paths_beyond_4096_bytes),
