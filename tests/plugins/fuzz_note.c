@@ -2,7 +2,7 @@
  * Any bytes as a plug-in file: read, judged, never run. In "make check" the files given are damaged in many
  * ways by a generator with a fixed seed. To search further:
  *   clang -g -fsanitize=fuzzer,address,undefined -DLIBFUZZER -I. -I$srcdir/libjianmu $srcdir/tests/plugins/fuzz_note.c
- *       $srcdir/libjianmu/plugin/{elf,note,symbols,inspect,refusal}.c $srcdir/libjianmu/base/{buffer,error,text}.c
+ *       $srcdir/libjianmu/plugin/{elf,note,symbols,inspect,refusal}.c $srcdir/libjianmu/base/{buffer,error,json,json_parse,text}.c
  *       -ljansson -lm -o fuzz_note && ./fuzz_note -max_len=65536 corpus/ */
 #include "config.h"
 #include "plugin/item.h"
