@@ -49,7 +49,9 @@ void jm_reapers_free(struct jm_reapers *reapers)
     if (!reapers)
         return;
     bool ours = getpid() == reapers->owner;
-    while (reapers->count) {
+    /* in a forked child a thread that does not exist may be in the middle of a change: then only memory is freed */
+    bool whole = pthread_mutex_trylock(&reapers->lock) == 0;
+    while (whole && reapers->count) {
         struct jm_reaper *reaper = &reapers->kept[--reapers->count];
         if (ours)
             jm_reaper_dismiss(reaper);
@@ -58,8 +60,10 @@ void jm_reapers_free(struct jm_reapers *reapers)
     }
     if (reapers->image >= 0)
         close(reapers->image);
-    if (ours) /* in a forked child another thread of the parent may hold it for ever */
+    if (whole) {
+        pthread_mutex_unlock(&reapers->lock);
         pthread_mutex_destroy(&reapers->lock);
+    }
     free(reapers);
 }
 

@@ -31,7 +31,8 @@ static void exits_with_its_code(void **state)
 
 static void ends_by_a_signal(void **state)
 {
-    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGABRT, SIGKILL, SIGSEGV, SIGPIPE, SIGTERM, SIGUSR1, 40};
+    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGABRT, SIGKILL, SIGSEGV, SIGPIPE, SIGTERM,
+                                  SIGUSR1, 40};
     (void)state;
     for (size_t i = 0; i < jm_countof(signals); i++) {
         char text[8];

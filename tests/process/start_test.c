@@ -89,7 +89,8 @@ static void the_installed_reaper_will_do(void **state)
 {
     (void)state;
     char path[4096];
-    snprintf(path, sizeof path, "%s/libjianmu/process/jianmu-reaper", getenv("JIANMU_BUILD") ? getenv("JIANMU_BUILD") : "");
+    const char *build = getenv("JIANMU_BUILD");
+    snprintf(path, sizeof path, "%s/libjianmu/process/jianmu-reaper", build ? build : ".");
     struct jm_reapers *kept = reapers, *filed = jm_reapers_new(NULL);
     assert_non_null(filed);
     if (filed->image >= 0)
@@ -125,7 +126,7 @@ static void *run_fifty(void *data)
 {
     int *wrong = data;
     for (int i = 0; i < 50; i++) {
-        char text[8];
+        char text[16];
         snprintf(text, sizeof text, "%d", i);
         RUN(o, "exit", text);
         o.status = jm_process_run(reapers, &spec, &o.r, &o.err);

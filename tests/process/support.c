@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,17 +21,24 @@ int64_t now_ns(void)
     return ts.tv_sec * SECOND + ts.tv_nsec;
 }
 
-const char *victim(void)
+static char victim_path[PATH_MAX];
+
+static void find_victim(void)
 {
-    static char path[PATH_MAX];
-    char relative[PATH_MAX];
+    char path[PATH_MAX];
     const char *build = getenv("JIANMU_BUILD");
-    snprintf(relative, sizeof relative, "%s/tests/process/victim", build ? build : ".");
-    if (!path[0] && !realpath(relative, path)) {
-        fprintf(stderr, "%s is missing\n", relative);
+    snprintf(path, sizeof path, "%s/tests/process/victim", build ? build : ".");
+    if (!realpath(path, victim_path)) {
+        fprintf(stderr, "%s is missing\n", path);
         exit(99);
     }
-    return path;
+}
+
+const char *victim(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_victim);
+    return victim_path;
 }
 
 void set_spec(struct jm_process_spec *spec, const char **argv, ...)
