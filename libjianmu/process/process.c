@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -67,9 +66,9 @@ static int hand_over(struct jm_reapers *reapers, struct jm_request *request, con
             return 0;
         int error = errno;
         struct jm_reaper_answer answer;
-        ssize_t n = recv(reaper->socket, &answer, sizeof answer, MSG_DONTWAIT);
+        int answered = jm_answer_take(reaper->socket, &answer);
         jm_reaper_dismiss(reaper);
-        if (n == (ssize_t)sizeof answer)
+        if (answered == 1)
             return fail_step(spec, reapers, path, &answer, err);
         if (error != EPIPE && error != ECONNRESET && error != ENOTCONN)
             return jm_fail_errno(err, JIANMU_INTERNAL, error, "cannot send the job to its reaper");

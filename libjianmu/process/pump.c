@@ -87,13 +87,14 @@ static void take_output(struct jm_pump *p, int i, struct pollfd *fd)
     }
 }
 
-/* 1 the answer is there, 0 not yet, -1 there will be none. */
-static int take_answer(struct jm_pump *p)
+int jm_answer_take(int socket, struct jm_reaper_answer *answer)
 {
-    ssize_t n = recv(p->socket, &p->answer, sizeof p->answer, MSG_DONTWAIT);
+    ssize_t n = recv(socket, answer, sizeof *answer, MSG_DONTWAIT);
+    if (n < 0 && errno == ECONNRESET) /* it left with our request unread; its last word may stand behind that */
+        n = recv(socket, answer, sizeof *answer, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
-    return n == (ssize_t)sizeof p->answer && p->answer.protocol == JM_REAPER_PROTOCOL ? 1 : -1;
+    return n == (ssize_t)sizeof *answer && answer->protocol == JM_REAPER_PROTOCOL ? 1 : -1;
 }
 
 /* How long to wait for anything, from t on; -1: without end. */
@@ -158,7 +159,7 @@ int jm_pump_run(struct jm_pump *p, jianmu_error **err)
         if (fds[ERR].revents)
             take_output(p, 1, &fds[ERR]);
         if (fds[REAPER].revents)
-            answered = take_answer(p);
+            answered = jm_answer_take(p->socket, &p->answer);
         if (answered < 0)
             return jm_fail(err, JIANMU_SANDBOX_DEAD, "the reaper died; what it had started may live on");
         if (answered)

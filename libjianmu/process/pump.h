@@ -24,6 +24,8 @@ struct jm_pump {
 
 /* Feeds on output until the reaper has answered, then takes what is left in the pipes. -1: the reaper is dead. */
 int jm_pump_run(struct jm_pump *pump, jianmu_error **err);
+/* 1 the answer is there, 0 not yet, -1 there will be none. */
+int jm_answer_take(int socket, struct jm_reaper_answer *answer);
 void jm_pump_free(struct jm_pump *pump);
 
 #endif

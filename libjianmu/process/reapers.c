@@ -73,7 +73,14 @@ static struct jm_credentials credentials_now(void)
     memset(&now, 0, sizeof now);
     getresuid(&now.uid[0], &now.uid[1], &now.uid[2]);
     getresgid(&now.gid[0], &now.gid[1], &now.gid[2]);
+    now.group_count = getgroups((int)jm_countof(now.groups), now.groups);
     return now;
+}
+
+/* More groups than are compared are never the same. */
+static bool same(const struct jm_credentials *a, const struct jm_credentials *b)
+{
+    return a->group_count >= 0 && memcmp(a, b, sizeof *a) == 0;
 }
 
 static int check_owner(const struct jm_reapers *reapers, jianmu_error **err)
@@ -91,7 +98,7 @@ int jm_reapers_take(struct jm_reapers *reapers, struct jm_reaper *reaper, jianmu
     struct jm_credentials now = credentials_now();
     *reaper = (struct jm_reaper){.socket = -1};
     pthread_mutex_lock(&reapers->lock);
-    if (memcmp(&now, &reapers->credentials, sizeof now)) {
+    if (!same(&now, &reapers->credentials)) {
         while (reapers->count)
             jm_reaper_dismiss(&reapers->kept[--reapers->count]);
         reapers->credentials = now;

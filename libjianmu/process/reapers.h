@@ -12,6 +12,8 @@
 struct jm_credentials {
     uid_t uid[3];
     gid_t gid[3];
+    int group_count;
+    gid_t groups[64];
 };
 
 struct jm_reapers {

@@ -165,7 +165,9 @@ static void revolt(void)
 /* Where the kernel has no such scope a stopped reaper is woken, and still does its work. */
 static void stopped_reaper(void)
 {
+    char stop[8];
     int good = 0;
+    snprintf(stop, sizeof stop, "%d", SIGSTOP);
     struct jm_reapers *kept = reapers;
     reapers = jm_reapers_new(NULL);
     reapers->flags = JM_REAPER_UNSCOPED;
@@ -174,7 +176,7 @@ static void stopped_reaper(void)
         struct jm_process_spec spec;
         struct jm_process_result r;
         struct watch watch = {.wanted = 2, .signal = -1};
-        set_spec(&spec, argv, "stop_reaper", NULL);
+        set_spec(&spec, argv, "signal_reaper", stop, NULL);
         spec.deadline = now_ns() + SECOND;
         spec.output = watch_output;
         spec.output_data = &watch;

@@ -6,11 +6,13 @@
 #include "base/cleanup.h"
 #include "files/remove.h"
 #include <fcntl.h>
+#include <grp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -287,6 +289,80 @@ static void forks(void)
     jm_reapers_free(work.reapers);
 }
 
+/* ---- users: a reaper is only as good as the one who started it ---- */
+static bool is_run_as(struct jm_reapers *reapers, int uid, int gid, int groups)
+{
+    char wanted[64];
+    const char *argv[8];
+    struct jm_process_spec spec;
+    struct jm_process_result r;
+    snprintf(wanted, sizeof wanted, "%d %d %d\n", uid, gid, groups);
+    set_spec(&spec, argv, "id", NULL);
+    if (jm_process_run(reapers, &spec, &r, NULL))
+        return false;
+    bool same = strcmp(r.out.data, wanted) == 0;
+    jm_process_result_free(&r);
+    return same;
+}
+
+static void changes_user(void)
+{
+    static const char title[] = "a change of user or groups changes the reaper";
+    gid_t groups[64], few[2] = {3, 4};
+    int count = getgroups(64, groups), good = 0;
+    if (geteuid() != 0 || getegid() != 0 || count < 0 || setgroups((size_t)count, groups)) {
+        skip(title, "only the superuser can change users");
+        return;
+    }
+    struct jm_reapers *reapers = jm_reapers_new(NULL);
+    good += is_run_as(reapers, 0, 0, count);
+    good += setgroups(2, few) == 0 && is_run_as(reapers, 0, 0, 2);
+    good += setegid(65534) == 0 && seteuid(65534) == 0 && is_run_as(reapers, 65534, 65534, 2);
+    good += seteuid(0) == 0 && setegid(0) == 0 && is_run_as(reapers, 0, 0, 2);
+    good += setgroups((size_t)count, groups) == 0 && is_run_as(reapers, 0, 0, count);
+    ok(good == 5, "%s", title);
+    jm_reapers_free(reapers);
+}
+
+/* ---- what does not die: a dead process that is traced stays until its tracer has seen it ---- */
+static void trace(void *data, int stream, const void *bytes, size_t len)
+{
+    struct watch *watch = data;
+    int before = watch->count;
+    watch_output(watch, stream, bytes, len);
+    if (watch->count > before && ptrace(PTRACE_SEIZE, watch->seen[before].pid, NULL, NULL))
+        watch->dead = errno;
+}
+
+static void does_not_die(void)
+{
+    static const char title[] = "what does not die is said, in time";
+    struct watch watch = {.signal = -1};
+    const char *argv[8];
+    struct jm_process_spec spec;
+    struct jm_process_result r = {0};
+    struct jm_reapers *reapers = jm_reapers_new(NULL);
+    set_spec(&spec, argv, "evade", "0", "setsid", NULL);
+    int64_t begin = now_ns();
+    spec.deadline = begin + SECOND;
+    spec.output = trace;
+    spec.output_data = &watch;
+    int status = jm_process_run(reapers, &spec, &r, NULL);
+    jm_process_result_free(&r);
+    if (!status && watch.dead == EPERM) {
+        skip(title, "no process may trace another here");
+        jm_reapers_free(reapers);
+        return;
+    }
+    bool in_time = now_ns() - begin < 30 * SECOND;
+    ok(!status && r.survivors && r.reason == JIANMU_TIMEOUT && watch.count == 1 && !watch.dead && in_time &&
+       watch_left(&watch) == 1, "%s", title);
+    ok(run_exit(reapers, "6", NULL) == 6, "the next job has another reaper");
+    waitpid(watch.seen[0].pid, NULL, __WALL);
+    ok(goes_within(&watch.seen[0], SOON), "the first one goes on waiting for it");
+    jm_reapers_free(reapers);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 2)
@@ -297,5 +373,7 @@ int main(int argc, char **argv)
     leaves("exits", true, "a host that just exits leaves no directory");
     leaves("frees", false, "one that frees its reapers keeps what it has not removed");
     forks();
+    changes_user();
+    does_not_die();
     return tap_end();
 }

@@ -4,9 +4,11 @@
 #include "fixture.h"
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <cmocka.h>
 
@@ -156,6 +158,62 @@ static void many_threads_share_the_reapers(void **state)
     assert_int_equal(count_fds() - reapers->count, before);
 }
 
+/* Without the scope a job can kill its reaper: the call returns, says so, and the main process died with it. */
+static void a_killed_reaper_is_an_error(void **state)
+{
+    char text[8];
+    struct jm_reapers *kept = reapers, *open = jm_reapers_new(NULL);
+    struct watch watch = {.signal = -1};
+    (void)state;
+    assert_non_null(open);
+    open->flags |= JM_REAPER_UNSCOPED;
+    snprintf(text, sizeof text, "%d", SIGKILL);
+    RUN(o, "signal_reaper", text);
+    spec.deadline = now_ns() + 60 * SECOND;
+    spec.output = watch_output;
+    spec.output_data = &watch;
+    reapers = open;
+    run(&o, &spec);
+    reapers = kept;
+    assert_int_equal(o.status, -1);
+    assert_int_equal(jianmu_error_code(o.err), JIANMU_SANDBOX_DEAD);
+    assert_int_equal(open->count, 0);
+    done(&o);
+    for (int i = 0; i < watch.count; i++) /* the orphan is nobody's; the test is to leave nothing either */
+        kill(watch.seen[i].pid, SIGKILL);
+    jm_reapers_free(open);
+}
+
+/* Every number of descriptors that is too small: an error, and nothing leaks. */
+static void too_few_descriptors_are_an_error(void **state)
+{
+    struct rlimit old, few;
+    bool ran = false;
+    int fds = count_fds(), errors = 0;
+    (void)state;
+    getrlimit(RLIMIT_NOFILE, &old);
+    for (rlim_t n = (rlim_t)fds; n < (rlim_t)fds + 40 && !ran; n++) {
+        RUN(o, "exit", "0");
+        few = (struct rlimit){n, old.rlim_max};
+        setrlimit(RLIMIT_NOFILE, &few);
+        struct jm_reapers *kept = reapers;
+        jianmu_error *err = NULL;
+        reapers = jm_reapers_new(&err);
+        if (reapers)
+            run(&o, &spec);
+        jm_reapers_free(reapers);
+        reapers = kept;
+        setrlimit(RLIMIT_NOFILE, &old);
+        ran = !err && !o.status;
+        errors += !ran;
+        assert_int_equal(count_fds(), fds);
+        jianmu_error_free(err);
+        done(&o);
+    }
+    assert_true(ran);
+    assert_true(errors > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -165,6 +223,8 @@ int main(void)
         cmocka_unit_test(the_installed_reaper_will_do),
         cmocka_unit_test(a_dead_idle_reaper_is_replaced),
         cmocka_unit_test(many_threads_share_the_reapers),
+        cmocka_unit_test(a_killed_reaper_is_an_error),
+        cmocka_unit_test(too_few_descriptors_are_an_error),
     };
     return cmocka_run_group_tests(tests, open_fixture, close_fixture);
 }

@@ -250,7 +250,8 @@ static void stay(void)
 {
     char text[16];
     put(1, text, (size_t)snprintf(text, sizeof text, "%d\n", (int)getpid()));
-    sleep_for_ever();
+    sleep(300); /* should a test fail, it does not leave us for ever */
+    _exit(1);
 }
 
 static void do_setsid(void)
@@ -333,12 +334,19 @@ static int do_revolt(char **args)
     return 0;
 }
 
-static int do_stop_reaper(char **args)
+/* signal_reaper SIGNAL: only where there is no signal scope */
+static int do_signal_reaper(char **args)
 {
-    (void)args;
-    kill(getppid(), SIGSTOP);
+    kill(getppid(), atoi(args[0]));
     do_setsid();
     stay();
+    return 0;
+}
+
+static int do_id(char **args)
+{
+    (void)args;
+    printf("%d %d %d\n", (int)geteuid(), (int)getegid(), getgroups(0, NULL));
     return 0;
 }
 
@@ -371,7 +379,8 @@ static const struct {
     {"exit", do_exit}, {"signal", do_signal}, {"args", do_args}, {"env", do_env}, {"state", do_state}, {"cat", do_cat},
     {"flood", do_flood}, {"pour", do_pour}, {"deaf", do_deaf}, {"close_stdin", do_close_stdin}, {"say", do_say},
     {"spin", do_spin}, {"spin_deaf", do_spin_deaf}, {"spin_relay", do_spin_relay}, {"touch", do_touch},
-    {"file", do_file}, {"dump_core", do_dump_core}, {"revolt", do_revolt}, {"stop_reaper", do_stop_reaper},
+    {"file", do_file}, {"dump_core", do_dump_core}, {"revolt", do_revolt}, {"signal_reaper", do_signal_reaper},
+    {"id", do_id},
     {"evade", do_evade},
 };
 
