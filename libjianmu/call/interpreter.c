@@ -10,9 +10,10 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* One row a language. python: unbuffered, no PYTHON* variables, no user site; -I would hide the script's own inputs. */
+/* One row a language. python: unbuffered, no PYTHON* variables, no user site, and no compiled copies of its inputs among
+ * its artifacts; -I would hide the inputs from import. */
 static const struct jm_language languages[] = {
-    {"python", "main.py", "python3", {"-u", "-E", "-s"}},
+    {"python", "main.py", "python3", {"-u", "-E", "-s", "-B"}},
     {"sh", "main.sh", "sh", {NULL}},
     {"bash", "main.bash", "bash", {NULL}},
     {"node", "main.js", "node", {NULL}},

@@ -9,7 +9,7 @@ struct jm_language {
     const char *name;
     const char *script;        /* what the script is called in the work directory */
     const char *program;       /* looked for on PATH */
-    const char *flags[4];      /* before the script */
+    const char *flags[4];      /* before the script; fewer end with NULL */
 };
 
 /* Unknown: an error that lists the known. */

@@ -143,14 +143,12 @@ static void test_inputs_arguments_stdin(void **state)
     assert_int_equal(json_array_size(modified), 1);
     assert_string_equal(json_string_value(json_array_get(modified, 0)), "data/in.txt");
     json_decref(json);
+    /* only that: not the input as it was, and no compiled copy of the imported one */
     jianmu_artifact a;
-    bool found = false;
-    for (size_t i = 0; i < jianmu_result_artifacts(r); i++) {
-        jianmu_result_artifact(r, i, &a);
-        assert_string_not_equal(a.path, "data/same.txt");
-        found = found || (!strcmp(a.path, "data/in.txt") && a.size == 7);
-    }
-    assert_true(found);
+    assert_int_equal(jianmu_result_artifacts(r), 1);
+    jianmu_result_artifact(r, 0, &a);
+    assert_string_equal(a.path, "data/in.txt");
+    assert_int_equal(a.size, 7);
     jianmu_job_free(job);
     jianmu_result_free(r);
     close_jobs(&w);
