@@ -8,13 +8,14 @@ list=$JIANMU_SOURCE/tests/contract.tsv
 for id in $wanted; do
     ok "$id has a row" grep -q "^$id	" "$list"
 done
-# What the build runs: programs without their ending, scripts as they are, and what those source.
-run=$(sed -n 's/^TESTS = //p; /^TESTS = .*\\$/,/[^\\]$/p' "$JIANMU_BUILD/Makefile" | tr -s ' \\\t' '\n'; make -s -C "$JIANMU_BUILD" -f - jm-tests 2>/dev/null <<'MK'
+# What the build runs when nobody picks tests by hand.
+run=$(env -u MAKEFLAGS -u MAKEOVERRIDES make -s -C "$JIANMU_BUILD" -f - jm-tests 2>/dev/null <<'MK'
 include Makefile
 jm-tests:
 	@echo $(TESTS)
 MK
 )
+ok "the list of tests can be read" test "$(wc -w <<<"$run")" -gt 20
 is_run() {
     case $1 in
     *.c) grep -qwF "${1%.c}" <<<"$run" || grep -qE "_SOURCES = .*$1" "$JIANMU_SOURCE"/tests/*/fragment.am ;;
