@@ -107,7 +107,7 @@ static int fill_registrant(const struct builder *b, const char *member, const st
 
 static int fill_defaults(const struct builder *b, const struct slot *slot, const struct jm_knob *knob, struct jm_setting *s)
 {
-    bool isolated = b->backend->flags & JIANMU_ISOLATED;
+    bool isolated = b->backend && (b->backend->flags & JIANMU_ISOLATED);
     if ((isolated && fill_registrant(b, "defaults_isolated", knob, s)) || fill_registrant(b, "defaults", knob, s))
         return -1;
     if (slot->tool)
@@ -333,8 +333,15 @@ struct jm_plan *jm_plan_new(const jianmu_config *config, const jianmu_constraint
         return NULL;
     }
     b.plan->mode = plan_mode(&b, constraints, mode);
-    b.backend = b.plan->mode ? jm_registry_find(config->registry, JIANMU_KIND_BACKEND, b.plan->mode, err) : NULL;
-    int rc = b.backend ? build(&b, constraints) : -1;
+    jianmu_error *why = NULL;
+    b.backend = b.plan->mode ? jm_registry_find(config->registry, JIANMU_KIND_BACKEND, b.plan->mode, &why) : NULL;
+    /* an opened "local" need not be in a directory: that of the tool host is the core's own */
+    bool own = mode && b.plan->mode && !strcmp(b.plan->mode, "local");
+    int rc = b.backend || own ? build(&b, constraints) : -1;
+    if (rc)
+        jm_fail_take(err, why);
+    else
+        jianmu_error_free(why);
     free(b.slots);
     if (!rc)
         return b.plan;
