@@ -109,7 +109,7 @@ int jm_config_find(jianmu_config *config, const char *file, char **text, size_t 
     if (file || named)
         return named_file(config, file ? file : named, file ? NULL : "$JIANMU_CONFIG", text, len, err);
     int rc = 1;
-    if (!config->secure) {
+    if (!config->secure && !faccessat(AT_FDCWD, ".", X_OK, AT_EACCESS)) { /* else nothing can be found in there */
         path = strdup(cwd_file);
         rc = path ? try_file(config, path, text, len, err) : jm_fail_memory(err);
         config->in_cwd = rc == 0;
