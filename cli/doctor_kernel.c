@@ -18,6 +18,7 @@
 #define NR_OPENAT2 437
 #define NR_LANDLOCK_CREATE_RULESET 444
 #define RESOLVE_BENEATH_BIT 0x08u
+#define CLOSE_ON_EXEC_BIT 4u
 #define MEMFD_MAY_EXEC 0x10u
 
 static bool said(const jianmu_result *result, const char *word)
@@ -172,18 +173,18 @@ static void check_openat2(struct doctor *d)
         close(root);
 }
 
+/* Marks them all as the watcher does, so that a job inherits none. */
 static void check_close_range(struct doctor *d)
 {
-    int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    long bad = fd < 0 ? -1 : syscall(NR_CLOSE_RANGE, fd, fd, 0);
+    int fd = open("/", O_PATH | O_DIRECTORY);
+    long bad = fd < 0 ? -1 : syscall(NR_CLOSE_RANGE, fd, fd, CLOSE_ON_EXEC_BIT);
     int error = errno;
-    if (!bad && fcntl(fd, F_GETFD) < 0) {
-        doctor_line(d, "close_range", false, DOCTOR_OK, "", "closed a descriptor");
-        return;
-    }
-    doctor_line(d, "close_range", false, DOCTOR_LIMITED,
-                "Linux 5.9 or later, and a container profile that allows close_range, make it one call",
-                "%s; descriptors are closed one by one", strerror(error));
+    if (!bad && fcntl(fd, F_GETFD) == FD_CLOEXEC)
+        doctor_line(d, "close_range", true, DOCTOR_OK, "", "kept a descriptor from being inherited");
+    else
+        doctor_line(d, "close_range", true, DOCTOR_MISSING,
+                    "Linux 5.11 or later, and a container profile that allows close_range",
+                    "%s; no process can be started without handing it our descriptors", strerror(error));
     if (fd >= 0)
         close(fd);
 }

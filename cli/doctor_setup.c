@@ -23,6 +23,15 @@ static const json_t *find_plugin(const struct doctor *d, const char *kind, const
     return NULL;
 }
 
+static void check_config(struct doctor *d)
+{
+    const char *file = jianmu_config_file(d->config);
+    if (file)
+        doctor_line(d, "configuration", false, DOCTOR_OK, "", "%s was read without complaint", file);
+    else
+        doctor_line(d, "configuration", false, DOCTOR_OK, "", "no file was found; the defaults hold (see jianmu.yaml(5))");
+}
+
 static void check_plugins(struct doctor *d)
 {
     size_t i, usable = 0, refused = 0;
@@ -139,6 +148,7 @@ void doctor_setup(struct doctor *d)
 {
     size_t i;
     json_t *backend;
+    check_config(d);
     check_plugins(d);
     check_local(d);
     check_tools(d);

@@ -92,6 +92,7 @@ int jianmu_config_load(jianmu_config *config, const char *file, jianmu_error **e
 int jianmu_config_load_text(jianmu_config *config, const char *text, size_t len, const char *name,
                             jianmu_error **err);
 void jianmu_config_free(jianmu_config *config);
+const char *jianmu_config_file(const jianmu_config *config); /* the file that was read; borrowed; NULL: none */
 json_t *jianmu_config_plugins(const jianmu_config *config);  /* new: all found, refused ones with code and sentence */
 json_t *jianmu_config_tools(const jianmu_config *config);    /* new: usable tools with schemas; runs none of their code */
 json_t *jianmu_config_backends(const jianmu_config *config); /* new: usable backends and what each can enforce */

@@ -9,6 +9,7 @@
 #   not_ok "is gone"     test -e "$file"
 #   pass NAME; fail NAME [WHY]             # decided elsewhere
 #   skip NAME REASON                       # this one check cannot run here
+#   skipping REASON ... skipping           # nor can those between: they are skipped under their own names
 #   skip_all REASON                        # nothing of this file can run here
 #   bail REASON                            # nothing makes sense any more
 #   tap_done                               # the last line: writes the plan
@@ -31,12 +32,20 @@ diag() {
     printf '%s\n' "$*" | sed 's/^/# /'
 }
 
+tap_skipping=
+
+skipping() {
+    tap_skipping=${1-}
+}
+
 pass() {
+    if [ -n "$tap_skipping" ]; then skip "$1" "$tap_skipping"; return; fi
     tap_count=$((tap_count + 1))
     printf 'ok %d - %s\n' "$tap_count" "${1//#/}"
 }
 
 fail() {
+    if [ -n "$tap_skipping" ]; then skip "$1" "$tap_skipping"; return; fi
     tap_count=$((tap_count + 1))
     tap_failed=$((tap_failed + 1))
     printf 'not ok %d - %s\n' "$tap_count" "${1//#/}"

@@ -68,6 +68,11 @@ static void unload(jianmu_config *c)
                          .plugin_root = c->plugin_root, .secure = c->secure};
 }
 
+const char *jianmu_config_file(const jianmu_config *config)
+{
+    return config->file;
+}
+
 void jianmu_config_free(jianmu_config *config)
 {
     if (!config)

@@ -17,7 +17,7 @@ PY
 mkfifo go
 exec 7<>go # for both, so that neither waits for the other
 start job whole.py --out results <go >whole.out 2>whole.err
-ok "its output comes while it runs" wait_for 30 grep -q printed whole.out
+ok "its output comes while it runs" wait_for 30 has_line whole.out
 read -r word sleeper reaper work <whole.out
 is "it says so" "$word" printed
 ok "the sleeper is alive before the job ends" alive "$sleeper"

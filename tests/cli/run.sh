@@ -86,7 +86,7 @@ is "nothing to remove" "$status $out" "0 "
 mkdir -m 700 "$jobs/jianmu_local_job_aaaaaaaaaaaaaaaa" "$jobs/jianmu_local_job_aaaaaaaaaaaaaaaa/work" "$jobs/other"
 touch "$jobs/jianmu_local_job_aaaaaaaaaaaaaaaa/work/f"
 start job <(echo 'import os, time; print(os.getcwd(), flush=True); time.sleep(300)') >said
-ok "a job runs" wait_for 30 test -s said
+ok "a job runs" wait_for 30 has_line said
 cli gc
 is "a dead one's directory is removed and printed" "$status $out" "0 $jobs/jianmu_local_job_aaaaaaaaaaaaaaaa"
 ok "a living one's is not" test -d "$(<said)"

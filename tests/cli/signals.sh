@@ -14,7 +14,7 @@ PY
 begin() {
     rm -f said
     start job family.py "$@" >said 2>said.err
-    wait_for 30 test -s said || bail "the job does not start: $(<said.err)"
+    wait_for 30 has_line said || bail "the job does not start: $(<said.err)"
     read -r job child reaper work <said
     if ! alive "$job" || ! alive "$child" || ! alive "$reaper" || ! [ -d "$work" ]; then
         bail "its processes were not seen alive"
@@ -70,8 +70,9 @@ JIANMU_TOOL(stubborn, run, JIANMU_DANGER_READ, 0, "Never returns.", "{\"type\": 
 JIANMU_PLUGIN(JIANMU_ITEM(stubborn))
 C
 mkdir -p -m 755 more/tools
+cc=$(sed -n 's/^CC = //p' "$JIANMU_BUILD/Makefile")
 # shellcheck disable=SC2046 # words are wanted
-if ${CC:-cc} -shared -fPIC -I"$JIANMU_SOURCE/libjianmu" $(pkg-config --cflags jansson) stubborn.c -o more/tools/stubborn.so \
+if $cc -shared -fPIC -I"$JIANMU_SOURCE/libjianmu" $(pkg-config --cflags jansson) stubborn.c -o more/tools/stubborn.so \
     2>/dev/null && chmod 755 more/tools/stubborn.so; then
     start run stubborn --plugin-dir more --timeout 300s 2>said.err
     ok "a tool that never returns has begun" wait_for 30 grep -q stubborn said.err

@@ -14,6 +14,9 @@ is "what holds is ok" "$out" 'ok 1 - a|ok 2 - b|ok 3 - c|ok 4 - d|ok 5 - e # SKI
 run_script 'ok a false; is b x y; like c xyz a; unlike d xyz y; not_ok e true; isnt f x x; fail g; tap_done'
 is "what does not hold is not ok" "$out" \
     'not ok 1 - a|not ok 2 - b|not ok 3 - c|not ok 4 - d|not ok 5 - e|not ok 6 - f|not ok 7 - g|1..7|1'
+run_script 'skipping "no such kernel"; ok a true; is b x y; like c x y; fail d; skipping; is e x y; tap_done'
+is "checks can be skipped under their own names" "$out" \
+    'ok 1 - a # SKIP no such kernel|ok 2 - b # SKIP no such kernel|ok 3 - c # SKIP no such kernel|ok 4 - d # SKIP no such kernel|not ok 5 - e|1..5|1'
 run_script 'pass a; exit 0'
 is "an early end is no success" "$out" 'ok 1 - a|Bail out! the script ended early with status 0|1'
 run_script 'skip_all "no such kernel"'
