@@ -2,11 +2,14 @@
  * What a config holds, as JSON for callers and models. None of the plug-ins' code runs. */
 #include "config.h"
 
+#include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "plugin/registry.h"
 #include "settings/inside.h"
+#include "settings/values.h"
 #include <string.h>
 
 json_t *jianmu_config_plugins(const jianmu_config *config)
@@ -40,32 +43,71 @@ static json_t *flags_json(uint64_t flags)
     return list;
 }
 
-static json_t *tool_json(const struct jm_item *item)
+static void add_limit(struct jm_buffer *b, const struct jm_plan *plan, const char *name, const char *unit)
+{
+    const struct jm_plan_entry *entry = jm_plan_find(plan, name);
+    char shown[JM_SHOWN];
+    if (!entry || !entry->setting.value)
+        return;
+    const char *text = json_string_value(entry->setting.value);
+    jm_buffer_adds(b, b->len ? ", " : "Limits: ");
+    if (text)
+        jm_buffer_addf(b, "%s %s", unit, text);
+    else
+        jm_buffer_addf(b, "%s %s", jm_show_value(shown, entry->setting.value), unit);
+}
+
+/* What the tool's author wrote, and one line of what holds here: both are part of a prompt. NULL without memory. */
+static json_t *description(const jianmu_config *config, const struct jm_item *item)
+{
+    jianmu_error *err = NULL;
+    struct jm_buffer b = {0};
+    struct jm_plan *plan = jm_plan_new(config, NULL, NULL, item->name, item, &err);
+    bool short_of_memory = jianmu_error_code(err) == JIANMU_INTERNAL; /* otherwise it cannot run here at all */
+    jianmu_error_free(err);
+    if (short_of_memory)
+        return NULL;
+    if (plan) {
+        add_limit(&b, plan, "timeout_s", "seconds of time");
+        add_limit(&b, plan, "max_output", "characters of output");
+        add_limit(&b, plan, "memory", "bytes of memory");
+        add_limit(&b, plan, "pids", "processes");
+        add_limit(&b, plan, "network", "network");
+    }
+    jm_plan_free(plan);
+    json_t *json = b.failed ? NULL : b.len ? json_sprintf("%s\n%s.", item->text, b.data) : json_string(item->text);
+    jm_buffer_free(&b);
+    return json;
+}
+
+static json_t *tool_json(const jianmu_config *config, const struct jm_item *item)
 {
     static const char *const dangers[] = {"read", "write", "dangerous"};
     size_t danger = item->danger >= 1 && item->danger <= 3 ? item->danger - 1 : 2; /* unknown: the worst */
     json_t *schema = jm_json_copy(item->json); /* what stands in x-jianmu is not for models */
     if (schema)
         json_object_del(schema, "x-jianmu");
-    return json_pack("{s:s, s:s, s:o, s:s, s:o, s:o}", "name", item->name, "description", item->text, "parameters", schema,
-                     "danger", dangers[danger], "flags", flags_json(item->flags), "path", path_json(item->path));
+    return json_pack("{s:s, s:o, s:o, s:s, s:o, s:o}", "name", item->name, "description", description(config, item),
+                     "parameters", schema, "danger", dangers[danger], "flags", flags_json(item->flags), "path",
+                     path_json(item->path));
 }
 
-static json_t *backend_json(const struct jm_item *item)
+static json_t *backend_json(const jianmu_config *config, const struct jm_item *item)
 {
+    (void)config;
     json_t *enforces = json_object_get(item->json, "enforces");
     return json_pack("{s:s, s:s, s:o, s:o, s:o}", "mode", item->name, "description", item->text, "enforces",
                      json_is_array(enforces) ? jm_json_copy(enforces) : json_array(), "flags", flags_json(item->flags), "path",
                      path_json(item->path));
 }
 
-static json_t *list(const jianmu_config *config, uint32_t kind, json_t *(*one)(const struct jm_item *))
+static json_t *list(const jianmu_config *config, uint32_t kind, json_t *(*one)(const jianmu_config *, const struct jm_item *))
 {
     json_t *all = json_array();
     size_t count = config->registry ? jm_registry_count(config->registry) : 0;
     for (size_t i = 0; all && i < count; i++) {
         const struct jm_item *item = jm_registry_item(config->registry, i);
-        if (item->kind == kind && item->state == JM_USABLE && json_array_append_new(all, one(item))) {
+        if (item->kind == kind && item->state == JM_USABLE && json_array_append_new(all, one(config, item))) {
             json_decref(all);
             return NULL;
         }

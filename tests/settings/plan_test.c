@@ -342,6 +342,51 @@ static void bad_policy(void **state)
     kit_write("etc/jianmu/policy.yaml", NULL);
 }
 
+/* A description is part of a prompt: it says what holds here. */
+static void descriptions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *yaml, *bare, *keyed;
+    } list[] = {
+        {"", "has nothing of its own", "has keys and defaults\nLimits: 2.0 seconds of time, 2000 characters of output."},
+        {"tools:\n  keyed: {timeout_s: 1m, max_output: 10}\n", "has nothing of its own",
+         "has keys and defaults\nLimits: 60.0 seconds of time, 10 characters of output."},
+        {"execution: {tool_runner: boxed}\n",
+         "has nothing of its own\nLimits: 134217728 bytes of memory, 64 processes, network none.",
+         "has keys and defaults\nLimits: 5.0 seconds of time, 2000 characters of output, 134217728 bytes of memory, 64 "
+         "processes, network none."},
+        {"execution: {tool_runner: nowhere}\n", "has nothing of its own", "has keys and defaults"},
+    };
+    for (size_t i = 0; i < jm_countof(list); i++) {
+        jianmu_config *config = kit_load(list[i].yaml);
+        jm_auto_json json_t *tools = jianmu_config_tools(config);
+        size_t n;
+        json_t *tool;
+        assert_int_equal(json_array_size(tools), 5);
+        json_array_foreach(tools, n, tool) {
+            const char *name = json_string_value(json_object_get(tool, "name"));
+            const char *text = json_string_value(json_object_get(tool, "description"));
+            if (!strcmp(name, "bare"))
+                assert_string_equal(text, list[i].bare);
+            if (!strcmp(name, "keyed"))
+                assert_string_equal(text, list[i].keyed);
+            assert_null(json_object_get(json_object_get(tool, "parameters"), "x-jianmu"));
+        }
+        jianmu_config_free(config);
+    }
+    jianmu_config *config = kit_load("");
+    jm_auto_json json_t *backends = jianmu_config_backends(config);
+    assert_int_equal(json_array_size(backends), 3);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(backends, 0), "mode")), "boxed");
+    assert_int_equal(json_array_size(json_object_get(json_array_get(backends, 0), "enforces")), 2);
+    jianmu_config_free(config);
+    jianmu_config *unloaded = jianmu_config_new(); /* holds nothing, and says so */
+    jm_auto_json json_t *none = jianmu_config_tools(unloaded), *nothing = jianmu_config_plugins(unloaded);
+    assert_int_equal(json_array_size(none) + json_array_size(nothing), 0);
+    jianmu_config_free(unloaded);
+}
+
 static void globs(void **state)
 {
     (void)state;
@@ -370,6 +415,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(settings), cmocka_unit_test(timeouts), cmocka_unit_test(notices),    cmocka_unit_test(refusals),
         cmocka_unit_test(fields),   cmocka_unit_test(policy),   cmocka_unit_test(bad_policy), cmocka_unit_test(globs),
+        cmocka_unit_test(descriptions),
     };
     return cmocka_run_group_tests(tests, kit_setup, kit_teardown);
 }
