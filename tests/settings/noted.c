@@ -63,6 +63,9 @@ JIANMU_TOOL(ill, run, JIANMU_DANGER_READ, 0, "its note is wrong",
             "{\"type\":\"object\",\"x-jianmu\":{\"keys\":{\"size\":{\"type\":\"size\",\"default\":\"12 m\"}}}}")
 JIANMU_TOOL(ill_default, run, JIANMU_DANGER_READ, 0, "its defaults are wrong",
             "{\"type\":\"object\",\"x-jianmu\":{\"defaults\":{\"timeout_s\":-1}}}")
-JIANMU_PLUGIN(JIANMU_ITEM(bare), JIANMU_ITEM(keyed), JIANMU_ITEM(keyed_too), JIANMU_ITEM(ill), JIANMU_ITEM(ill_default))
+JIANMU_TOOL(ill_name, run, JIANMU_DANGER_READ, 0, "its key is the core's",
+            "{\"type\":\"object\",\"x-jianmu\":{\"keys\":{\"memory\":{\"type\":\"size\"}}}}")
+JIANMU_PLUGIN(JIANMU_ITEM(bare), JIANMU_ITEM(keyed), JIANMU_ITEM(keyed_too), JIANMU_ITEM(ill), JIANMU_ITEM(ill_default),
+              JIANMU_ITEM(ill_name))
 
 #endif

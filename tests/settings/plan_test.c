@@ -202,6 +202,7 @@ static void refusals(void **state)
          "the note of the backend \"sick\" is wrong about its key \"odd\": its type must be one of str, bool, int, real, seconds, "
          "size, list, map"},
         {"", NULL, NULL, "ill", "the note of the tool \"ill\" is wrong about its key \"size\": its default: \"12 m\" has a blank in it"},
+        {"", NULL, NULL, "ill_name", "the note of the tool \"ill_name\" is wrong about its key \"memory\": the name is the core's"},
         {"", NULL, NULL, "ill_default", "the note of the tool \"ill_default\" is wrong: defaults: timeout_s: -1 is negative"},
         {"execution: {tool_runner: boxed}\n", "{'mode': 'local', 'scope': 'skill'}", "local", "bare",
          "this runner is of mode \"local\", which its constraints ask for in scope \"skill\" only; for bare the mode is \"boxed\""},
@@ -363,7 +364,7 @@ static void descriptions(void **state)
         jm_auto_json json_t *tools = jianmu_config_tools(config);
         size_t n;
         json_t *tool;
-        assert_int_equal(json_array_size(tools), 5);
+        assert_int_equal(json_array_size(tools), 6);
         json_array_foreach(tools, n, tool) {
             const char *name = json_string_value(json_object_get(tool, "name"));
             const char *text = json_string_value(json_object_get(tool, "description"));
