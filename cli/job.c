@@ -158,8 +158,10 @@ static int run_job(struct cli *cli, struct session *s, const jianmu_job *job, in
 {
     jianmu_error *err = NULL;
     jianmu_result *result = NULL;
-    if (jianmu_run_job(s->runner, job, s->call, &result, &err))
+    if (jianmu_run_job(s->runner, job, s->call, &result, &err)) {
+        jianmu_result_free(result);
         return report_error(cli, err, EXIT_NOT_FOUND);
+    }
     for (int i = 0; i < 2; i++)
         if (streams[i].terminal)
             terminal_end((struct terminal *)&streams[i].filter);

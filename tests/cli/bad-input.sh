@@ -48,6 +48,7 @@ refused "--timeout with a newline" 125 'timeout_s' job job.py --timeout $'1\n2'
 refused "--mode with nothing" 125 'mode: "" is empty' job job.py --mode=
 cli job job.py --mode=' LOCAL '
 is "a mode is normalised" "$status $out" "0 ran"
+refused "a mode of a backend that is not there" 125 'unknown mode "docker"; available: .*local' job job.py --mode 'docker '
 refused "a mode with blanks in it is another" 125 'unknown mode "docker x"' job job.py --mode 'docker x'
 while IFS='|' read -r json pattern; do
     refused "--constraints $json" 125 "$pattern" job job.py --constraints "$json"

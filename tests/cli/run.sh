@@ -85,7 +85,7 @@ cli gc
 is "nothing to remove" "$status $out" "0 "
 mkdir -m 700 "$jobs/jianmu_local_job_aaaaaaaaaaaaaaaa" "$jobs/jianmu_local_job_aaaaaaaaaaaaaaaa/work" "$jobs/other"
 touch "$jobs/jianmu_local_job_aaaaaaaaaaaaaaaa/work/f"
-start job <(echo 'import os, time; print(os.getcwd(), flush=True); time.sleep(300)') >said
+start job <(echo 'import os, time; print(os.getcwd(), flush=True); time.sleep(300)') >said 2>/dev/null
 ok "a job runs" wait_for 30 has_line said
 cli gc
 is "a dead one's directory is removed and printed" "$status $out" "0 $jobs/jianmu_local_job_aaaaaaaaaaaaaaaa"
