@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_SIZE 4096        /* enough for most; who writes more writes much more */
-#define FAST_UNTIL (256 << 10)
+#define FIRST_SIZE 65536       /* what a pipe holds; memory that is not written to costs nothing */
+#define SECOND_SIZE (1 << 20)  /* who writes more writes much more, and copies would take longer than the pipe */
 
 void jm_capture_limit(struct jm_capture *c, uint64_t limit)
 {
@@ -16,7 +16,7 @@ void jm_capture_limit(struct jm_capture *c, uint64_t limit)
 /* At least one more byte of linear room, unless the limit is reached. */
 static bool grow(struct jm_capture *c)
 {
-    size_t size = c->size ? (c->size < FAST_UNTIL ? 8 : 2) * c->size : FIRST_SIZE;
+    size_t size = !c->size ? FIRST_SIZE : c->size < SECOND_SIZE ? SECOND_SIZE : 2 * c->size;
     if (size > c->limit)
         size = c->limit;
     char *data = realloc(c->data, size + 1);
@@ -100,6 +100,11 @@ bool jm_capture_finish(struct jm_capture *c, struct jm_stream *stream)
         reverse(c->data + c->head, c->limit - c->head);
     }
     c->data[c->len] = 0;
+    if (c->size > 2 * c->len) { /* for as long as the result is kept */
+        char *data = realloc(c->data, c->len + 1);
+        if (data)
+            c->data = data;
+    }
     *stream = (struct jm_stream){.data = c->data, .len = c->len, .head = c->len, .dropped = c->total - c->len};
     if (stream->dropped)
         stream->head = c->head;

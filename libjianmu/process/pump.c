@@ -14,8 +14,8 @@
 
 #define SPARE 65536
 #define READ_MOST (1 << 20)
-#define GROW_AFTER (256 << 10)       /* larger pipes cost the user's quota: only for those who write much */
-#define PIPE_LARGE (1 << 20)
+#define GROW_AFTER (1 << 20)         /* larger pipes cost the user's quota: only for those who write much */
+#define PIPE_LARGE (256 << 10)       /* half the switches between the two; more falls out of the cache */
 #define WAKE_NS 250000000ll
 #define ANSWER_NS (5 * JM_REAPER_PATIENCE_NS) /* the reaper itself gives up after 4 */
 
