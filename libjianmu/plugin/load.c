@@ -7,6 +7,10 @@
 #include "base/error.h"
 #include <string.h>
 
+_Static_assert(JM_FIRST_HEAD <= sizeof(struct jianmu_head) && JM_FIRST_PLUGIN <= sizeof(struct jianmu_plugin) &&
+               JM_FIRST_TOOL <= sizeof(struct jianmu_tool_plugin) &&
+               JM_FIRST_BACKEND <= sizeof(struct jianmu_backend_plugin), "structs only grow");
+
 /* What was listed must still be what the file says, before any of its code runs. */
 static int same_notes(jm_registry *registry, const struct jm_file *file, const struct jm_notes *notes,
                       struct jm_refusal *r)

@@ -11,7 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#ifndef TRIES
 #define TRIES 2000
+#endif
 
 struct swap {
     const char *a, *b;
