@@ -8,6 +8,7 @@
 #include "process/protocol.h"
 #include "process/reapers.h"
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -130,6 +131,44 @@ static void run_all(const struct evasion *e)
     printf("# %.1f s\n", (double)(now_ns() - begin) / 1e9);
 }
 
+/* Bytes until the last holder of the other end is dead; -1: it lives on. */
+static long count_to_end(int fd)
+{
+    char bytes[4096];
+    long count = 0;
+    struct pollfd wait = {fd, POLLIN, 0};
+    while (poll(&wait, 1, 20000) == 1) {
+        ssize_t n = read(fd, bytes, sizeof bytes);
+        if (n <= 0)
+            return count;
+        count += n;
+    }
+    return -1;
+}
+
+static void never_stand_still(void)
+{
+    int good = 0;
+    for (int i = 0; i < 20; i++) {
+        const char *argv[8];
+        struct jm_process_spec spec;
+        struct jm_process_result r;
+        int life[2];
+        if (pipe2(life, O_CLOEXEC))
+            continue;
+        set_spec(&spec, argv, "storm", "40", NULL);
+        spec.stdin_fd = life[1];
+        spec.deadline = now_ns() + SECOND / 4;
+        int status = jm_process_run(reapers, &spec, &r, NULL);
+        close(life[1]);
+        good += !status && r.reason == JIANMU_TIMEOUT && !r.survivors && count_to_end(life[0]) >= 40;
+        close(life[0]);
+        if (!status)
+            jm_process_result_free(&r);
+    }
+    ok(good == 20, "forty that hop for ever: %d of 20, they hopped and then nobody held their pipe", good);
+}
+
 /* The job signals its reaper and this process, with the two signals that nobody can refuse. */
 static void revolt(void)
 {
@@ -208,6 +247,7 @@ int main(void)
     reapers = jm_reapers_new(NULL);
     for (size_t i = 0; reapers && i < jm_countof(evasions); i++)
         run_all(&evasions[i]);
+    never_stand_still();
     revolt();
     stopped_reaper();
     jm_reapers_free(reapers);

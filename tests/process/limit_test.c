@@ -170,18 +170,6 @@ static void files_have_a_limit(void **state)
     done(&o);
 }
 
-static void no_core_is_dumped(void **state)
-{
-    (void)state;
-    jm_auto_fd int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    RUN(o, "dump_core");
-    spec.cwd_fd = fd;
-    run_well(&o, &spec);
-    assert_int_equal(o.r.signal, SIGABRT);
-    assert_int_equal(faccessat(fd, "core", F_OK, 0), -1);
-    done(&o);
-}
-
 /* ---- what it used ---- */
 static void the_hosts_memory_is_not_counted(void **state)
 {
@@ -231,7 +219,6 @@ int main(void)
         cmocka_unit_test(cpu_time_of_one_that_ignores_the_signal),
         cmocka_unit_test(ends_by_the_signal_of_its_cpu_limit),
         cmocka_unit_test(files_have_a_limit),
-        cmocka_unit_test(no_core_is_dumped),
         cmocka_unit_test(the_hosts_memory_is_not_counted),
         cmocka_unit_test(time_is_measured),
     };

@@ -163,8 +163,6 @@ static int do_close_stdin(char **args)
     (void)args;
     close(0);
     printf("closed\n");
-    fflush(stdout);
-    usleep(20000);
     return 0;
 }
 
@@ -237,12 +235,6 @@ static int do_file(char **args)
         left -= part;
     }
     return 0;
-}
-
-static int do_dump_core(char **args)
-{
-    (void)args;
-    abort();
 }
 
 /* ---- evasions: every process that means to stay says so: "PID\n" in one write ---- */
@@ -358,6 +350,22 @@ static const struct {
     {"main_thread_gone", do_main_thread_gone}, {"subreaper", do_subreaper},
 };
 
+/* storm COUNT: so many that never stand still; each step shows on stdin, which all of them hold */
+static int do_storm(char **args)
+{
+    for (int i = atoi(args[0]); i > 0; i--) {
+        if (fork())
+            continue;
+        for (;;) {
+            setsid();
+            put(0, ".", 1);
+            if (fork() > 0)
+                _exit(0);
+        }
+    }
+    sleep_for_ever();
+}
+
 /* evade LEAVE NAME...: leave 1: the main process ends once it can read a byte; 0: it stays */
 static int do_evade(char **args)
 {
@@ -379,9 +387,9 @@ static const struct {
     {"exit", do_exit}, {"signal", do_signal}, {"args", do_args}, {"env", do_env}, {"state", do_state}, {"cat", do_cat},
     {"flood", do_flood}, {"pour", do_pour}, {"deaf", do_deaf}, {"close_stdin", do_close_stdin}, {"say", do_say},
     {"spin", do_spin}, {"spin_deaf", do_spin_deaf}, {"spin_relay", do_spin_relay}, {"touch", do_touch},
-    {"file", do_file}, {"dump_core", do_dump_core}, {"revolt", do_revolt}, {"signal_reaper", do_signal_reaper},
+    {"file", do_file}, {"revolt", do_revolt}, {"signal_reaper", do_signal_reaper},
     {"id", do_id},
-    {"evade", do_evade},
+    {"evade", do_evade}, {"storm", do_storm},
 };
 
 int main(int argc, char **argv)
