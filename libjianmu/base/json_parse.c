@@ -59,8 +59,8 @@ static long hex4(struct reader *r)
     if (r->end - r->at < 4)
         return -1;
     for (int i = 0; i < 4; i++) {
-        char c = r->at[i];
-        int digit = c >= '0' && c <= '9' ? c - '0' : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
+        int c = r->at[i] >= 'A' && r->at[i] <= 'F' ? r->at[i] | 0x20 : r->at[i];
+        int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
         if (digit < 0)
             return -1;
         n = n * 16 + digit;
@@ -319,7 +319,8 @@ json_t *jm_json_parse(const char *text, size_t len, size_t flags, json_error_t *
 {
     struct reader r = {.text = text, .at = text, .end = text + len, .flags = flags};
     char c = peek(&r);
-    json_t *json = flags & JSON_DECODE_ANY || c == '{' || c == '[' ? value(&r) : unexpected(&r, "not an object or a list");
+    json_t *json = flags & JSON_DECODE_ANY || c == '{' || c == '[' ? value(&r)
+                                                                   : unexpected(&r, "not an object or a list");
     if (json && peek(&r)) {
         wrong(&r, json_error_end_of_input_expected, "more text behind the value");
         json_decref(json);

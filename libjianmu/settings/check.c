@@ -66,10 +66,13 @@ static int take_key(jianmu_config *c, const struct jm_node *node, const struct j
 {
     jm_auto_json json_t *value = NULL;
     if (key->problem)
-        return wrong_key(c, node, err, "%s cannot be set: the plug-in's note is wrong about it: %s", key->path, key->problem);
+        return wrong_key(c, node, err, "%s cannot be set: the plug-in's note is wrong about it: %s", key->path,
+                         key->problem);
     if (c->in_cwd && !(key->knob.flags & JM_CWD_SAFE))
-        return wrong_key(c, node, err, "%s may not be set by a file that was found in the current directory; pass it with "
-                         "--config %s", key->path, c->file);
+        return wrong_key(c, node, err,
+                         "%s may not be set by a file that was found in the current directory; pass it with "
+                         "--config %s",
+                         key->path, c->file);
     if (take_value(c, node, key->path, &key->knob, &value, err))
         return -1;
     if (!value)
@@ -103,7 +106,8 @@ static int unknown_in_execution(const jianmu_config *c, const struct jm_node *no
     for (size_t i = 0; i < jm_knob_count && count < jm_countof(names); i++)
         if (jm_knobs[i].flags & JM_PER_MODE && !jm_knobs[i].yaml)
             names[count++] = jm_knobs[i].name;
-    const char *nearest = jm_text_nearest(node->key, names, count), *own_nearest = jm_text_nearest(node->key, names, own);
+    const char *nearest = jm_text_nearest(node->key, names, count),
+               *own_nearest = jm_text_nearest(node->key, names, own);
     if (!nearest || nearest == own_nearest)
         return unknown_key(c, node, "execution", names, own, err);
     return wrong_key(c, node, err, "unknown key %s in execution; \"%s\" stands below a backend, as in execution.docker",
@@ -170,7 +174,8 @@ static int check_glob(const jianmu_config *c, const struct jm_node *node, jianmu
     jianmu_error *why = NULL;
     for (const char *p = node->key; *p; p++)
         if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/*?", *p))
-            return wrong_key(c, node, err, "a tool's name holds letters, digits and _ - . : / only; * and ? stand for any");
+            return wrong_key(c, node, err,
+                             "a tool's name holds letters, digits and _ - . : / only; * and ? stand for any");
     if (!jm_glob_is_literal(node->key) || !strcmp(node->key, "job") ||
         jm_registry_find(c->registry, JIANMU_KIND_TOOL, node->key, &why))
         return 0;
@@ -270,8 +275,10 @@ int jm_check_top(const jianmu_config *config, const struct jm_node *root, jianmu
         if (!known)
             return unknown_key(config, node, "", sections, jm_countof(sections), err);
         if (config->in_cwd && strcmp(node->key, "execution"))
-            return wrong_key(config, node, err, "%s may not stand in a file that was found in the current directory; pass "
-                             "it with --config %s", jm_show(shown, node->key), config->file);
+            return wrong_key(config, node, err,
+                             "%s may not stand in a file that was found in the current directory; pass "
+                             "it with --config %s",
+                             jm_show(shown, node->key), config->file);
     }
     return 0;
 }
@@ -287,7 +294,8 @@ int jm_check_plugins_path(const jianmu_config *config, const struct jm_node *roo
 int jm_check(jianmu_config *config, const struct jm_node *root, jianmu_error **err)
 {
     for (const struct jm_node *node = root->child; node; node = node->next) {
-        int rc = strcmp(node->key, "tools") ? check_section(config, node, node->key, err) : check_tools(config, node, err);
+        int rc = strcmp(node->key, "tools") ? check_section(config, node, node->key, err)
+                                            : check_tools(config, node, err);
         if (rc)
             return rc;
     }

@@ -141,7 +141,8 @@ int jianmu_constraints_set(jianmu_constraints *c, const char *field, const char 
         return -1;
     if (!value)
         return jianmu_constraints_set_json(c, field, NULL, err);
-    jm_auto_json json_t *json = knob->type == JM_MAP ? map_from_text(c, field, value, err) : text_json(field, value, err);
+    jm_auto_json json_t *json = knob->type == JM_MAP ? map_from_text(c, field, value, err)
+                                                     : text_json(field, value, err);
     return json ? jianmu_constraints_set_json(c, field, json, err) : -1;
 }
 
@@ -158,7 +159,8 @@ static int set_all(jianmu_constraints *c, const json_t *object, jianmu_error **e
         object = value;
         if (!json_is_object(object)) {
             char shown[JM_SHOWN];
-            return jm_fail(err, JIANMU_INVALID, "constraints: execution: %s is not an object", jm_show_value(shown, object));
+            return jm_fail(err, JIANMU_INVALID, "constraints: execution: %s is not an object",
+                           jm_show_value(shown, object));
         }
     }
     json_object_foreach((json_t *)object, field, value)

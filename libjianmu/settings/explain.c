@@ -74,8 +74,9 @@ json_t *jm_plan_json(const struct jm_plan *plan)
     for (size_t i = 0; settings && i < plan->count; i++)
         if (json_object_set_new(settings, plan->entries[i].name, setting_json(&plan->entries[i].setting)))
             return NULL;
-    return settings ? json_pack("{s:s, s:s, s:O, s:s?}", "mode", plan->mode, "subject", plan->subject, "settings", settings,
-                                "notice", plan->notice) : NULL;
+    return settings ? json_pack("{s:s, s:s, s:O, s:s?}", "mode", plan->mode, "subject", plan->subject, "settings",
+                                settings, "notice", plan->notice)
+                    : NULL;
 }
 
 int jm_plan_check_timeout(const struct jm_plan *plan, double seconds, jianmu_error **err)

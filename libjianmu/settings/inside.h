@@ -29,7 +29,7 @@ struct jianmu_config {
     size_t dir_count;
     const char *sysconfdir;  /* where jianmu/policy.yaml and jianmu/jianmu.yaml are; tests set others of both */
     const char *plugin_root; /* where the installed plug-ins are */
-    bool secure;             /* started with more rights than its caller: environment and current directory say nothing */
+    bool secure; /* started with more rights than its caller: environment and current directory say nothing */
     bool loaded;
     char *file, *policy_file; /* as told in complaints */
     bool in_cwd;              /* the file was found in the current directory */

@@ -132,7 +132,9 @@ static int fill_from_note(struct jm_key *key, const struct jm_knob *generic, con
         return jm_fail_memory(err);
     key->knob.name = key->name;
     key->knob.doc = key->doc;
-    if (!json_is_object(note) ? problem(key, "it must be an object") : generic ? inherit(key, generic) : declare(key, note))
+    if (!json_is_object(note) ? problem(key, "it must be an object")
+        : generic             ? inherit(key, generic)
+                              : declare(key, note))
         return jm_fail_memory(err);
     json_t *fallback = json_object_get(note, "default");
     if (json_is_null(fallback))
@@ -239,9 +241,9 @@ static json_t *layers_json(const struct jm_knob *knob)
 static json_t *key_json(const struct jm_key *key)
 {
     const char *owner = key->mode ? key->mode : key->tool;
-    json_t *json = json_pack("{s:s, s:s, s:s, s:O?, s:o, s:b, s:s}", "key", key->path ? key->path : key->knob.name, "name",
-                             key->knob.name, "type", jm_type_name(key->knob.type), "default", key->fallback, "layers",
-                             layers_json(&key->knob), "cwd", (key->knob.flags & JM_CWD_SAFE) != 0, "doc",
+    json_t *json = json_pack("{s:s, s:s, s:s, s:O?, s:o, s:b, s:s}", "key", key->path ? key->path : key->knob.name,
+                             "name", key->knob.name, "type", jm_type_name(key->knob.type), "default", key->fallback,
+                             "layers", layers_json(&key->knob), "cwd", (key->knob.flags & JM_CWD_SAFE) != 0, "doc",
                              key->knob.doc ? key->knob.doc : "");
     if (json && owner && json_object_set_new(json, key->mode ? "mode" : "tool", json_string(owner))) {
         json_decref(json);

@@ -30,8 +30,9 @@ static json_t *flags_json(uint64_t flags)
     static const struct {
         uint64_t bit;
         const char *name;
-    } names[] = {{JIANMU_READ_ONLY, "read_only"},   {JIANMU_IDEMPOTENT, "idempotent"}, {JIANMU_OPEN_WORLD, "open_world"},
-                 {JIANMU_COOPERATES, "cooperates"}, {JIANMU_BY_PROCESS, "by_process"}, {JIANMU_ISOLATED, "isolated"},
+    } names[] = {{JIANMU_READ_ONLY, "read_only"},   {JIANMU_IDEMPOTENT, "idempotent"},
+                 {JIANMU_OPEN_WORLD, "open_world"}, {JIANMU_COOPERATES, "cooperates"},
+                 {JIANMU_BY_PROCESS, "by_process"}, {JIANMU_ISOLATED, "isolated"},
                  {JIANMU_IN_PROCESS, "in_process"}};
     json_t *list = json_array();
     for (size_t i = 0; list && i < jm_countof(names); i++) {
@@ -97,11 +98,12 @@ static json_t *backend_json(const jianmu_config *config, const struct jm_item *i
     (void)config;
     json_t *enforces = json_object_get(item->json, "enforces");
     return json_pack("{s:s, s:s, s:o, s:o, s:o}", "mode", item->name, "description", item->text, "enforces",
-                     json_is_array(enforces) ? jm_json_copy(enforces) : json_array(), "flags", flags_json(item->flags), "path",
-                     path_json(item->path));
+                     json_is_array(enforces) ? jm_json_copy(enforces) : json_array(), "flags", flags_json(item->flags),
+                     "path", path_json(item->path));
 }
 
-static json_t *list(const jianmu_config *config, uint32_t kind, json_t *(*one)(const jianmu_config *, const struct jm_item *))
+static json_t *list(const jianmu_config *config, uint32_t kind,
+                    json_t *(*one)(const jianmu_config *, const struct jm_item *))
 {
     json_t *all = json_array();
     size_t count = config->registry ? jm_registry_count(config->registry) : 0;

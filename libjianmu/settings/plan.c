@@ -87,7 +87,8 @@ static void fill_timeout(const struct builder *b, struct jm_setting *s)
 }
 
 /* What the tool's author gave it. */
-static int fill_registrant(const struct builder *b, const char *member, const struct jm_knob *knob, struct jm_setting *s)
+static int fill_registrant(const struct builder *b, const char *member, const struct jm_knob *knob,
+                           struct jm_setting *s)
 {
     json_t *note = b->tool ? json_object_get(b->tool->json, "x-jianmu") : NULL;
     json_t *value = json_object_get(json_object_get(note, member), knob->name);
@@ -105,7 +106,8 @@ static int fill_registrant(const struct builder *b, const char *member, const st
     return -1;
 }
 
-static int fill_defaults(const struct builder *b, const struct slot *slot, const struct jm_knob *knob, struct jm_setting *s)
+static int fill_defaults(const struct builder *b, const struct slot *slot, const struct jm_knob *knob,
+                         struct jm_setting *s)
 {
     bool isolated = b->backend && (b->backend->flags & JIANMU_ISOLATED);
     if ((isolated && fill_registrant(b, "defaults_isolated", knob, s)) || fill_registrant(b, "defaults", knob, s))
@@ -132,7 +134,8 @@ static int merge(const struct builder *b, const struct slot *slot, struct jm_pla
                                  : slot->tool && slot->tool->problem ? slot->tool : NULL;
     if (wrong)
         return jm_fail(b->err, JIANMU_UNAVAILABLE, "the note of the %s \"%s\" is wrong about its key \"%s\": %s",
-                       wrong->mode ? "backend" : "tool", wrong->mode ? wrong->mode : wrong->tool, wrong->name, wrong->problem);
+                       wrong->mode ? "backend" : "tool", wrong->mode ? wrong->mode : wrong->tool, wrong->name,
+                       wrong->problem);
     if (slot->core)
         fill(s, jm_constraints_get(b->constraints, entry->name), JM_CONSTRAINTS, NULL, 0);
     if (fill_rule(b, &key->knob, s))
@@ -149,7 +152,7 @@ static int merge(const struct builder *b, const struct slot *slot, struct jm_pla
     return 0;
 }
 
-/* What only some backends have is shown where it means something: the backend has it, it limits, or it was asked for. */
+/* What only some backends have is shown where it means something: the backend has it, it limits, or it was asked. */
 static bool is_shown(const struct builder *b, const struct jm_key *key)
 {
     const char *yaml = key->knob.yaml;
@@ -157,7 +160,8 @@ static bool is_shown(const struct builder *b, const struct jm_key *key)
         return key->mode ? !strcmp(key->mode, b->plan->mode) : b->tool && !strcmp(key->tool, b->tool->name);
     if (yaml && strncmp(yaml, "execution.", 10))
         return false;
-    if (!(key->knob.flags & JM_PER_MODE) || key->knob.flags & JM_LIMIT || jm_constraints_get(b->constraints, key->knob.name))
+    if (!(key->knob.flags & JM_PER_MODE) || key->knob.flags & JM_LIMIT ||
+        jm_constraints_get(b->constraints, key->knob.name))
         return true;
     for (size_t i = 0; i < b->config->keys.count; i++) {
         const struct jm_key *other = &b->config->keys.list[i];
@@ -211,8 +215,8 @@ static int bound(const struct builder *b, const struct jm_bound *max)
         return 0;
     if (entry->asked)
         return jm_fail(b->err, JIANMU_DENIED, "%s: %s (%s%s%.0d) is above the maximum %s (%s:%d)", entry->name,
-                       jm_show_value(value, s->value), s->file ? s->file : jm_layer_name(s->layer), s->line ? ":" : "", s->line,
-                       jm_show_value(most, max->setting.value), max->setting.file, max->setting.line);
+                       jm_show_value(value, s->value), s->file ? s->file : jm_layer_name(s->layer), s->line ? ":" : "",
+                       s->line, jm_show_value(most, max->setting.value), max->setting.file, max->setting.line);
     json_decref(s->value);
     s->value = NULL;
     fill_from(s, &max->setting);
@@ -274,7 +278,8 @@ static int write_notice(const struct builder *b, const jianmu_constraints *given
         const struct jm_plan_entry *entry = &b->plan->entries[i];
         bool useless = entry->asked && entry->flags & JM_PER_MODE && !(entry->flags & JM_LIMIT) && !b->slots[i].mode;
         if (useless)
-            jm_buffer_addf(&text, "%s%s: means nothing in mode \"%s\"", text.len ? "; " : "", entry->name, b->plan->mode);
+            jm_buffer_addf(&text, "%s%s: means nothing in mode \"%s\"", text.len ? "; " : "", entry->name,
+                           b->plan->mode);
     }
     if (!text.len && !text.failed)
         return 0;
@@ -311,9 +316,10 @@ static char *plan_mode(const struct builder *b, const jianmu_constraints *given,
     }
     char *normal = jm_mode_normalise(mode, b->err);
     if (normal && resolved && strcmp(normal, resolved)) {
-        jm_fail(b->err, JIANMU_INVALID, "this runner is of mode \"%s\", which its constraints ask for in scope \"%s\" only; "
-                "for %s the mode is \"%s\"", normal, json_string_value(jm_constraints_get(given, "scope")),
-                b->plan->subject, resolved);
+        jm_fail(b->err, JIANMU_INVALID,
+                "this runner is of mode \"%s\", which its constraints ask for in scope \"%s\" only; "
+                "for %s the mode is \"%s\"",
+                normal, json_string_value(jm_constraints_get(given, "scope")), b->plan->subject, resolved);
         free(normal);
         normal = NULL;
     }

@@ -60,7 +60,8 @@ static int check_policy(jianmu_config *c, const struct jm_node *root, jianmu_err
     const struct jm_node *wrong = root->kind == JM_NODE_MAP || jm_node_is_null(root) ? NULL : root;
     for (const struct jm_node *node = root->child; node && !wrong; node = node->next) {
         if (strcmp(node->key, "max"))
-            return wrong_key(c, node, "is not understood by this version, which knows \"max\" only; it loads no policy in part",
+            return wrong_key(c, node,
+                             "is not understood by this version, which knows \"max\" only; it loads no policy in part",
                              NULL, err);
         wrong = node->kind == JM_NODE_MAP || jm_node_is_null(node) ? NULL : node;
         for (const struct jm_node *limit = node->child; limit && !wrong; limit = limit->next)

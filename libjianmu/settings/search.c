@@ -56,8 +56,8 @@ int jm_file_read(const char *path, char **text, size_t *len, jianmu_error **err)
 }
 
 /* DIR from a variable, else $HOME/below; then "/jianmu" and file. NULL in *path: there is none. */
-static int user_path(const jianmu_config *config, const char *variable, const char *below, const char *file, char **path,
-                     jianmu_error **err)
+static int user_path(const jianmu_config *config, const char *variable, const char *below, const char *file,
+                     char **path, jianmu_error **err)
 {
     const char *dir = jm_config_env(config, variable), *home = jm_config_env(config, "HOME");
     int n = 0;
@@ -87,7 +87,8 @@ static int try_file(jianmu_config *config, char *path, char **text, size_t *len,
 }
 
 /* A file that was named must be there. */
-static int named_file(jianmu_config *config, const char *path, const char *by, char **text, size_t *len, jianmu_error **err)
+static int named_file(jianmu_config *config, const char *path, const char *by, char **text, size_t *len,
+                      jianmu_error **err)
 {
     jianmu_error *why = NULL;
     char *copy = strdup(path);
@@ -151,7 +152,8 @@ static int add_from_environment(struct dirs *d, jianmu_error **err)
         if (!dir)
             return jm_fail_memory(err);
         if (*dir != '/')
-            return jm_fail(err, JIANMU_INVALID, "$JIANMU_PLUGIN_PATH: %s in it is not an absolute path", jm_show(shown, dir));
+            return jm_fail(err, JIANMU_INVALID, "$JIANMU_PLUGIN_PATH: %s in it is not an absolute path",
+                           jm_show(shown, dir));
         if (add_dir(d, dir, strlen(dir), "JIANMU_PLUGIN_PATH", err))
             return -1;
     }

@@ -77,7 +77,8 @@ struct jm_plan *jm_plan_new(const jianmu_config *config, const jianmu_constraint
                             const char *subject, const struct jm_item *tool, jianmu_error **err);
 void jm_plan_free(struct jm_plan *plan);
 const struct jm_plan_entry *jm_plan_find(const struct jm_plan *plan, const char *name);
-/* {"mode":…, "subject":…, "settings": {name: {"value":…, "layer": "constraints"|…, "source": "jianmu.yaml:12"|"constraints"|"default",
+/* {"mode":…, "subject":…, "settings": {name: {"value":…, "layer": "constraints"|…,
+ * "source": "jianmu.yaml:12"|"constraints"|"default",
  * "file":…, "line":…}}, "notice":…}; new. */
 json_t *jm_plan_json(const struct jm_plan *plan);
 /* May a call set this timeout of its own? -1: JIANMU_DENIED, it is above the policy's maximum. */
@@ -86,7 +87,7 @@ int jm_plan_check_timeout(const struct jm_plan *plan, double seconds, jianmu_err
 int jm_plan_json_timeout(json_t *explain, double seconds);
 const char *jm_layer_name(enum jm_layer layer);
 
-/* The mode that these layers name, normalised, and known to the registry; new. Unknown: an error that lists the known. */
+/* The mode that these layers name, normalised, and known to the registry; new. Unknown: an error that lists all. */
 char *jm_mode_resolve(const jianmu_config *config, const jianmu_constraints *constraints, const char *subject,
                       jianmu_error **err);
 

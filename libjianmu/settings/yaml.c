@@ -94,8 +94,8 @@ static int take_key(struct builder *b, const yaml_event_t *event)
         return wrong(b, mark, "a key is empty");
     for (const struct jm_node *node = b->top->child; node; node = node->next)
         if (node->key_hash == h && !strcmp(node->key, text))
-            return jm_fail(b->err, JIANMU_INVALID, "%s:%zu:%zu: the key %s stands here twice, first in line %d", b->file,
-                           mark->line + 1, mark->column + 1, jm_show(shown, text), node->key_line);
+            return jm_fail(b->err, JIANMU_INVALID, "%s:%zu:%zu: the key %s stands here twice, first in line %d",
+                           b->file, mark->line + 1, mark->column + 1, jm_show(shown, text), node->key_line);
     b->key = strdup(text);
     b->key_line = (int)mark->line + 1;
     b->key_column = (int)mark->column + 1;
@@ -121,7 +121,8 @@ static int on_scalar(struct builder *b, const yaml_event_t *event)
     return node->text ? 0 : jm_fail_memory(b->err);
 }
 
-static int on_start(struct builder *b, const yaml_event_t *event, enum jm_node_kind kind, const void *anchor, const void *tag)
+static int on_start(struct builder *b, const yaml_event_t *event, enum jm_node_kind kind, const void *anchor,
+                    const void *tag)
 {
     const yaml_mark_t *mark = &event->start_mark;
     if (tag)
@@ -145,7 +146,8 @@ static int on_event(struct builder *b, const yaml_event_t *event)
     case YAML_DOCUMENT_START_EVENT:
         return b->documents++ ? wrong(b, &event->start_mark, "a second document; there can be one only") : 0;
     case YAML_ALIAS_EVENT:
-        return wrong(b, &event->start_mark, "an alias (\"*...\") cannot stand here; a text that begins with * needs quotes");
+        return wrong(b, &event->start_mark,
+                     "an alias (\"*...\") cannot stand here; a text that begins with * needs quotes");
     case YAML_SCALAR_EVENT:
         return on_scalar(b, event);
     case YAML_SEQUENCE_START_EVENT:

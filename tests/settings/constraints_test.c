@@ -156,7 +156,8 @@ static const struct row {
     {"docker_image", "'a b'", NULL, "docker_image: \"a b\" has a blank or a control character in it"},
     {"docker_image", "3.12", NULL, "docker_image: 3.12 is not text; put it in quotes"},
     {"network", "'none'", "'none'", NULL},
-    {"network", "'host\\n--privileged'", NULL, "network: \"host\\x0a--privileged\" has a blank or a control character in it"},
+    {"network", "'host\\n--privileged'", NULL,
+     "network: \"host\\x0a--privileged\" has a blank or a control character in it"},
     {"network", "false", NULL, "network: false is not text; put it in quotes"},
     {"workspace", "'/w:rw'", "'/w:rw'", NULL},
     {"skill", "''", NULL, "skill: \"\" is empty"},
@@ -176,7 +177,9 @@ static const struct row {
     {"plugins.path", "[]", NULL, "unknown field \"plugins.path\""},
     {"", "1", NULL, "unknown field \"\""},
     {"\x1b[2J", "1", NULL, "unknown field \"\\x1b[2J\""},
-    {"\xc2\x9b" "31m", "1", NULL, "unknown field \"\\x9b31m\""},
+    {"\xc2\x9b"
+     "31m",
+     "1", NULL, "unknown field \"\\x9b31m\""},
     {"a\"b\\c", "1", NULL, "unknown field \"a\\\"b\\\\c\""},
     /* silence */
     {"memory", "null", "", NULL},
@@ -236,7 +239,8 @@ static void from_text(void **state)
         const struct row *row = &rows[i];
         jianmu_error *err = NULL;
         jm_auto_json json_t *value = kit_json(row->value);
-        if (!json_is_string(value) || strlen(json_string_value(value)) != json_string_length(value) || !strcmp(row->field, "env"))
+        if (!json_is_string(value) || strlen(json_string_value(value)) != json_string_length(value) ||
+            !strcmp(row->field, "env"))
             continue;
         jianmu_constraints *c = jianmu_constraints_new();
         int rc = jianmu_constraints_set(c, row->field, json_string_value(value), &err);

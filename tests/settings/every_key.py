@@ -28,7 +28,8 @@ def plugins(where):
 
 class Probe:
     def __init__(self, where, env):
-        self.base = {"dirs": [where], "sysconfdir": os.path.join(where, "etc"), "plugin_root": os.path.join(where, "none")}
+        self.base = {"dirs": [where], "sysconfdir": os.path.join(where, "etc"),
+                     "plugin_root": os.path.join(where, "none")}
         self.process = subprocess.Popen([os.path.join(BUILD, "tests/settings/probe")], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, env=env, text=True, encoding="utf-8")
 
@@ -128,7 +129,8 @@ def one_key(probe, key):
 def defaults(probe, keys):
     """What is not set: the default that the list of keys tells, or what a tool or a backend puts in its place."""
     count = 0
-    got = {mode: probe.ask(text="", want="explain", subject="bare", mode=mode)["settings"] for mode in ("local", "boxed", "docker")}
+    got = {mode: probe.ask(text="", want="explain", subject="bare", mode=mode)["settings"]
+           for mode in ("local", "boxed", "docker")}
     got |= {tool: probe.ask(text="", want="explain", subject=tool)["settings"] for tool in ("keyed", "keyed_too")}
     for key in keys:
         if key["key"] == "plugins.path" or "." not in key["key"] or key.get("tool") == "ill":
@@ -146,7 +148,8 @@ def unknown_layers(probe, keys):
     count = 0
     for key in keys:
         written, _ = value(key, 0)
-        if "constraints" not in key["layers"] and not any(k["name"] == key["name"] and "constraints" in k["layers"] for k in keys):
+        same = [k for k in keys if k["name"] == key["name"]]
+        if not any("constraints" in k["layers"] for k in same):
             got = probe.ask(text="", want="explain", subject="bare", constraints={key["name"]: written})
             count += 1
             if got.get("error") != "invalid" or "unknown field" not in got["message"]:
@@ -191,7 +194,8 @@ def a_round(number, title, env):
 
 
 def main():
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("JIANMU_CONFIG", "JIANMU_PLUGIN", "JIANMU_TOOL", "LC_", "LANG"))}
+    heard = ("JIANMU_CONFIG", "JIANMU_PLUGIN", "JIANMU_TOOL", "LC_", "LANG")
+    env = {k: v for k, v in os.environ.items() if not k.startswith(heard)}
     env |= {"HOME": "/nonexistent", "XDG_DATA_HOME": "", "XDG_CONFIG_HOME": ""}
     os.umask(0o022)
     print("1..4")

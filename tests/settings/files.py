@@ -94,10 +94,12 @@ def search_order():
     read("the file that is named comes first", ask(env, file=named), named)
     read("then $JIANMU_CONFIG", ask(env), path("named/env.yaml"))
     del env["JIANMU_CONFIG"]
-    read("an empty $JIANMU_CONFIG is none; then the current directory", ask(env | {"JIANMU_CONFIG": ""}), "jianmu.yaml", True)
+    read("an empty $JIANMU_CONFIG is none; then the current directory", ask(env | {"JIANMU_CONFIG": ""}), "jianmu.yaml",
+         True)
     remove("cwd/jianmu.yaml")
     read("then $XDG_CONFIG_HOME", ask(env), path("xdg/jianmu/jianmu.yaml"))
-    read("a relative $XDG_CONFIG_HOME is none", ask({"XDG_CONFIG_HOME": "../xdg"}), path("home/.config/jianmu/jianmu.yaml"))
+    read("a relative $XDG_CONFIG_HOME is none", ask({"XDG_CONFIG_HOME": "../xdg"}),
+         path("home/.config/jianmu/jianmu.yaml"))
     read("then ~/.config", ask(), path("home/.config/jianmu/jianmu.yaml"))
     read("without HOME the system's", ask({"HOME": ""}), path("etc/jianmu/jianmu.yaml"))
     remove("home/.config/jianmu/jianmu.yaml")
@@ -112,7 +114,8 @@ def unreadable():
     refused("that of $JIANMU_CONFIG too", ask({"JIANMU_CONFIG": missing}),
             f"$JIANMU_CONFIG: cannot open {missing}: No such file or directory")
     os.mkfifo(path("named/fifo"))
-    refused("a FIFO is no file, and does not block", ask(file=path("named/fifo")), f"{path('named/fifo')} is not a regular file")
+    refused("a FIFO is no file, and does not block", ask(file=path("named/fifo")),
+            f"{path('named/fifo')} is not a regular file")
     refused("a directory is none", ask(file=path("named")), f"{path('named')} is not a regular file")
     refused("a device is none", ask(file="/dev/zero"), "/dev/zero is not a regular file")
     os.mkdir(path("cwd/jianmu.yaml"))
@@ -140,19 +143,20 @@ def from_cwd():
 
     tail = "; pass it with --config jianmu.yaml"
     read("limits and mode may stand in a file that was found",
-         in_cwd("execution: {tool_runner: local, timeout_s: 5, boxed: {memory: 1g, word: x}, docker: {image: i, network: none},"
-                " artifacts: {count: 5}}\n"), "jianmu.yaml", True)
+         in_cwd("execution: {tool_runner: local, timeout_s: 5, boxed: {memory: 1g, word: x}, artifacts: {count: 5},"
+                " docker: {image: i, network: none}}\n"), "jianmu.yaml", True)
     for section in ("plugins: {path: [/evil]}", "tools: {'*': {timeout_s: 1}}", "plugins: {}"):
         name = section.split(":")[0]
         refused(f"{section} may not", in_cwd(section + "\n"),
                 f'jianmu.yaml:1:1: "{name}" may not stand in a file that was found in the current directory{tail}')
-    for mode, key, written in (("local", "python", "/tmp/evil"), ("local", "env_allowlist", "[TOKEN]"), ("boxed", "python", "x"),
-                               ("boxed", "private", "x"), ("boxed", "env_allowprefix", "[T]"), ("docker", "env_allowlist", "[T]"),
-                               ("docker", "env_allowprefix", "[T]")):
+    for mode, key, written in (("local", "python", "/tmp/evil"), ("local", "env_allowlist", "[TOKEN]"),
+                               ("boxed", "python", "x"), ("boxed", "private", "x"), ("boxed", "env_allowprefix", "[T]"),
+                               ("docker", "env_allowlist", "[T]"), ("docker", "env_allowprefix", "[T]")):
         refused(f"execution.{mode}.{key} may not", in_cwd(f"execution:\n  {mode}:\n    {key}: {written}\n"),
-                f"jianmu.yaml:3:5: execution.{mode}.{key} may not be set by a file that was found in the current directory; "
-                "pass it with --config jianmu.yaml")
-        report(f"execution.{mode}.{key} may stand there when the file is named", ask(file="jianmu.yaml").get("cwd") is False)
+                f"jianmu.yaml:3:5: execution.{mode}.{key} may not be set by a file that was found in the current "
+                "directory; pass it with --config jianmu.yaml")
+        report(f"execution.{mode}.{key} may stand there when the file is named",
+               ask(file="jianmu.yaml").get("cwd") is False)
     os.mkdir(path("evil"))
     put("boxed", "evil/backends/evil.so")
     got = in_cwd(f"plugins: {{path: [{path('evil')}]}}\nexecution: {{evil: {{}}}}\n")
@@ -163,8 +167,8 @@ def from_cwd():
 
 def directories():
     env = {"JIANMU_PLUGIN_PATH": f"{path('p1')}:{path('p2')}", "XDG_DATA_HOME": path("data")}
-    order = [("arg", "--plugin-dir"), ("p1", "JIANMU_PLUGIN_PATH"), ("p2", "JIANMU_PLUGIN_PATH"), ("yaml", "plugins.path"),
-             ("data/jianmu", "user"), ("installed", "installed")]
+    order = [("arg", "--plugin-dir"), ("p1", "JIANMU_PLUGIN_PATH"), ("p2", "JIANMU_PLUGIN_PATH"),
+             ("yaml", "plugins.path"), ("data/jianmu", "user"), ("installed", "installed")]
     for directory, _ in order:
         put("tools", f"{directory}/tools/noted.so")
     request = {"dirs": [path("arg")], "text": f"plugins:\n  path: [{path('yaml')}]\n", "want": "plugins"}
@@ -179,10 +183,12 @@ def directories():
     report("without XDG_DATA_HOME the user's are in ~/.local/share",
            seen == [path("home/.local/share/jianmu/tools/noted.so"), path("installed/tools/noted.so")], seen)
     remove("home/.local/share/jianmu/tools/noted.so", "installed/tools/noted.so")
-    for bad, shown in (("plugins", "plugins"), ("/a:b", "b"), (":/a", ""), ("/a:", ""), ("/a::/b", ""), ("/a:./b:/c", "./b")):
+    for bad, shown in (("plugins", "plugins"), ("/a:b", "b"), (":/a", ""), ("/a:", ""), ("/a::/b", ""),
+                       ("/a:./b:/c", "./b")):
         refused(f"JIANMU_PLUGIN_PATH={bad}", ask({"JIANMU_PLUGIN_PATH": bad}, text=""),
                 f'$JIANMU_PLUGIN_PATH: "{shown}" in it is not an absolute path')
-    refused("a relative --plugin-dir", ask(dirs=["plugins"], text=""), 'plug-in directory: "plugins" is not an absolute path')
+    refused("a relative --plugin-dir", ask(dirs=["plugins"], text=""),
+            'plug-in directory: "plugins" is not an absolute path')
 
 
 def environment():
@@ -197,8 +203,8 @@ def environment():
     report("and the file goes before it", got["value"] == 500 and got["source"] == "y:1", got)
     got = args_max("1000", "execution: {tool_args_max: null}")
     report("null does not", got["value"] == 1000, got)
-    for bad, why in (("0", "is too small"), ("131055", "is too large, at most 131054"), ("64k", "is not a whole number"),
-                     ("-1", "is negative"), (" 5", "has a blank in it"), ("nan", "is not a finite number")):
+    for bad, why in (("0", "is too small"), ("131055", "is too large, at most 131054"),
+                     ("64k", "is not a whole number"), ("-1", "is negative"), (" 5", "has a blank in it"), ("nan", "is not a finite number")):
         refused(f"JIANMU_TOOL_ARGS_MAX={bad}", args_max(bad), f'$JIANMU_TOOL_ARGS_MAX: "{bad}" {why}')
 
 
@@ -206,8 +212,8 @@ def policy():
     write("etc/jianmu/policy.yaml", "max: {timeout_s: 60}\n")
     named = write("named/arg.yaml", "execution: {timeout_s: 90}\n")
     source = f"({path('etc/jianmu/policy.yaml')}:1)"
-    for title, request in (("a named file", {"file": named}), ("a text", {"text": "execution: {timeout_s: 90}", "name": named}),
-                           ("$JIANMU_CONFIG", {})):
+    for title, request in (("a named file", {"file": named}), ("$JIANMU_CONFIG", {}),
+                           ("a text", {"text": "execution: {timeout_s: 90}", "name": named})):
         got = ask({"JIANMU_CONFIG": named}, want="explain", subject="bare", **request)
         report(f"policy.yaml bounds {title}", got == {"error": "denied", "message":
                f"timeout_s: 90.0 ({named}:1) is above the maximum 60.0 {source}"}, got)
@@ -245,8 +251,8 @@ def more_rights():
     """A set-user-id program hears neither the environment nor the current directory."""
     put("local", "plugins/backends/local.so")
     write("cwd/jianmu.yaml", "guard: {}\n")
-    env = {"JIANMU_CONFIG": write("named/env.yaml", "guard: {}\n"), "JIANMU_PLUGIN_PATH": "relative", "XDG_CONFIG_HOME": path("xdg"),
-           "JIANMU_TOOL_ARGS_MAX": "1000"}
+    env = {"JIANMU_CONFIG": write("named/env.yaml", "guard: {}\n"), "JIANMU_PLUGIN_PATH": "relative",
+           "XDG_CONFIG_HOME": path("xdg"), "JIANMU_TOOL_ARGS_MAX": "1000"}
     write("xdg/jianmu/jianmu.yaml", "guard: {}\n")
     report("with the rights of its caller it does hear them", "error" in ask(env))
     read("with more rights it does not", ask(env, secure=True, dirs=[]), None)

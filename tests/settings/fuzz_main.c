@@ -27,7 +27,8 @@ int main(int argc, char **argv)
     char path[4096];
     int count = 0;
     const char *base = strrchr(argv[0], '_');
-    snprintf(path, sizeof path, "%s/tests/settings/corpus/%s", argc > 1 ? argv[1] : getenv("JIANMU_SOURCE"), base ? base + 1 : "");
+    snprintf(path, sizeof path, "%s/tests/settings/corpus/%s", argc > 1 ? argv[1] : getenv("JIANMU_SOURCE"),
+             base ? base + 1 : "");
     DIR *dir = opendir(path);
     if (!dir) {
         printf("Bail out! no corpus %s\n", path);

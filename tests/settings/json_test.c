@@ -120,8 +120,8 @@ static void refused(void **state)
         json_error_t why = {0};
         json_t *value = jm_json_parse(bad[i].text, bad[i].len, JSON_REJECT_DUPLICATES, &why);
         if (value || strcmp(why.text, bad[i].why) || why.line != bad[i].line || why.column != bad[i].column) {
-            print_error("%s\nsays  %d:%d: %s\nmust  %d:%d: %s\n", bad[i].text, why.line, why.column, why.text, bad[i].line,
-                        bad[i].column, bad[i].why);
+            print_error("%s\nsays  %d:%d: %s\nmust  %d:%d: %s\n", bad[i].text, why.line, why.column, why.text,
+                        bad[i].line, bad[i].column, bad[i].why);
             wrong++;
         }
         json_decref(value);

@@ -30,12 +30,13 @@ static int run_job(void *instance, jianmu_context *ctx)
 }
 
 #ifndef CONFIG
-#define CONFIG                                                                                                   \
-    "{\"keys\":{" EVERY_KEY ",\"python\":{\"type\":\"str\",\"default\":null},\"private\":{\"type\":\"str\",\"cwd\":false},"   \
-    "\"env_allowlist\":{\"type\":\"list\",\"default\":[]},\"env_allowprefix\":{\"type\":\"list\",\"default\":[]},"  \
-    "\"memory\":{\"type\":\"size\",\"default\":\"128m\"},\"cpus\":{\"type\":\"real\",\"default\":1.5},"            \
-    "\"pids\":{\"type\":\"int\",\"default\":64},\"network\":{\"type\":\"str\",\"default\":\"none\"},"              \
-    "\"disk\":{\"type\":\"size\",\"default\":null},\"docker_image\":{\"type\":\"str\",\"default\":null},"          \
+#define CONFIG                                                                                                         \
+    "{\"keys\":{" EVERY_KEY                                                                                            \
+    ",\"python\":{\"type\":\"str\",\"default\":null},\"private\":{\"type\":\"str\",\"cwd\":false},"                    \
+    "\"env_allowlist\":{\"type\":\"list\",\"default\":[]},\"env_allowprefix\":{\"type\":\"list\",\"default\":[]},"     \
+    "\"memory\":{\"type\":\"size\",\"default\":\"128m\"},\"cpus\":{\"type\":\"real\",\"default\":1.5},"                \
+    "\"pids\":{\"type\":\"int\",\"default\":64},\"network\":{\"type\":\"str\",\"default\":\"none\"},"                  \
+    "\"disk\":{\"type\":\"size\",\"default\":null},\"docker_image\":{\"type\":\"str\",\"default\":null},"              \
     "\"tmpfs_noexec\":{\"type\":\"bool\",\"default\":true}},\"enforces\":[\"timeout_s\",\"memory\"]}"
 #endif
 #ifndef FLAGS

@@ -16,7 +16,8 @@ static const struct row {
     {"", NULL, NULL, "bare", "timeout_s", "null unset unset"},
     {"", NULL, NULL, "keyed", "timeout_s", "2.0 default default (tool)"},
     {"execution:\n  timeout_s: 7\n", NULL, NULL, "keyed", "timeout_s", "7.0 yaml jianmu.yaml:2"},
-    {"execution:\n  timeout_s: 7\ntools:\n  k*:\n    timeout_s: 8\n", NULL, NULL, "keyed", "timeout_s", "8.0 tools jianmu.yaml:5"},
+    {"execution:\n  timeout_s: 7\ntools:\n  k*:\n    timeout_s: 8\n", NULL, NULL, "keyed", "timeout_s",
+     "8.0 tools jianmu.yaml:5"},
     {"execution:\n  timeout_s: 7\ntools:\n  k*:\n    timeout_s: 8\n", "{'timeout_s': '9s'}", NULL, "keyed", "timeout_s",
      "9.0 constraints constraints"},
     {"execution:\n  timeout_s: 7\n", "{'timeout_s': null}", NULL, "keyed", "timeout_s", "7.0 yaml jianmu.yaml:2"},
@@ -24,11 +25,16 @@ static const struct row {
     {"execution:\n  timeout_s: null\n", NULL, NULL, "keyed", "timeout_s", "2.0 default default (tool)"},
     {"tools:\n  k*:\n    timeout_s: null\n", NULL, NULL, "keyed", "timeout_s", "2.0 default default (tool)"},
     /* which pattern */
-    {"tools:\n  '*': {max_output: 1}\n  'key*': {max_output: 2}\n", NULL, NULL, "keyed", "max_output", "2 tools jianmu.yaml:3"},
-    {"tools:\n  'key*': {max_output: 2}\n  '*': {max_output: 1}\n", NULL, NULL, "keyed", "max_output", "2 tools jianmu.yaml:2"},
-    {"tools:\n  'key*': {max_output: 2}\n  '*eyed': {max_output: 3}\n", NULL, NULL, "keyed", "max_output", "3 tools jianmu.yaml:3"},
-    {"tools:\n  '?eyed': {max_output: 3}\n  'key?d': {max_output: 2}\n", NULL, NULL, "keyed", "max_output", "2 tools jianmu.yaml:3"},
-    {"tools:\n  keyed: {max_output: 2}\n  'keyed*': {max_output: 3}\n", NULL, NULL, "keyed", "max_output", "2 tools jianmu.yaml:2"},
+    {"tools:\n  '*': {max_output: 1}\n  'key*': {max_output: 2}\n", NULL, NULL, "keyed", "max_output",
+     "2 tools jianmu.yaml:3"},
+    {"tools:\n  'key*': {max_output: 2}\n  '*': {max_output: 1}\n", NULL, NULL, "keyed", "max_output",
+     "2 tools jianmu.yaml:2"},
+    {"tools:\n  'key*': {max_output: 2}\n  '*eyed': {max_output: 3}\n", NULL, NULL, "keyed", "max_output",
+     "3 tools jianmu.yaml:3"},
+    {"tools:\n  '?eyed': {max_output: 3}\n  'key?d': {max_output: 2}\n", NULL, NULL, "keyed", "max_output",
+     "2 tools jianmu.yaml:3"},
+    {"tools:\n  keyed: {max_output: 2}\n  'keyed*': {max_output: 3}\n", NULL, NULL, "keyed", "max_output",
+     "2 tools jianmu.yaml:2"},
     {"tools:\n  'b*': {max_output: 2}\n", NULL, NULL, "keyed", "max_output", "2000 default default (tool)"},
     {"tools:\n  '*': {max_output: 2}\n", NULL, NULL, "job", "max_output", "null unset unset"}, /* jobs are named only */
     {"tools:\n  job: {max_output: 2}\n", NULL, NULL, "job", "max_output", "2 tools jianmu.yaml:2"},
@@ -55,7 +61,8 @@ static const struct row {
     {"execution:\n  docker: {network: host}\n", NULL, "boxed", "bare", "network", "\"none\" default default"},
     {"execution:\n  boxed: {network: host}\n", NULL, "boxed", "bare", "network", "\"host\" yaml jianmu.yaml:2"},
     {"execution:\n  boxed: {memory: 1g}\n", NULL, "boxed", "bare", "memory", "1073741824 yaml jianmu.yaml:2"},
-    {"execution:\n  boxed: {memory: 1g}\n", "{'memory': '2g'}", "boxed", "bare", "memory", "2147483648 constraints constraints"},
+    {"execution:\n  boxed: {memory: 1g}\n", "{'memory': '2g'}", "boxed", "bare", "memory",
+     "2147483648 constraints constraints"},
     {"execution:\n  boxed: {memory: 1g}\n", NULL, "local", "bare", "memory", "null unset unset"},
     {"", NULL, "boxed", "bare", "memory", "134217728 default default"},
     {"", NULL, "boxed", "bare", "cpus", "1.5 default default"},
@@ -69,7 +76,8 @@ static const struct row {
     /* the mode itself */
     {"", NULL, NULL, "bare", "mode", "\"local\" default default"},
     {"execution: {tool_runner: Boxed}\n", NULL, NULL, "bare", "mode", "\"boxed\" yaml jianmu.yaml:1"},
-    {"execution: {tool_runner: Boxed}\n", "{'mode': ' LOCAL '}", NULL, "bare", "mode", "\"local\" constraints constraints"},
+    {"execution: {tool_runner: Boxed}\n", "{'mode': ' LOCAL '}", NULL, "bare", "mode",
+     "\"local\" constraints constraints"},
     {"", NULL, "boxed", "bare", "mode", "\"boxed\" call call"}, /* an opened backend */
     /* scope */
     {"", "{'scope': 'tools', 'timeout_s': 3}", NULL, "bare", "timeout_s", "3.0 constraints constraints"},
@@ -78,10 +86,12 @@ static const struct row {
     {"", "{'scope': 'tools', 'timeout_s': 3}", NULL, "job", "timeout_s", "null unset unset"},
     {"", "{'scope': 'skill', 'timeout_s': 3}", NULL, "job", "timeout_s", "3.0 constraints constraints"},
     {"", "{'scope': 'all', 'timeout_s': 3}", NULL, "job", "timeout_s", "3.0 constraints constraints"},
-    {"execution: {tool_runner: boxed}\n", "{'scope': 'skill', 'mode': 'local'}", NULL, "bare", "mode", "\"boxed\" yaml jianmu.yaml:1"},
+    {"execution: {tool_runner: boxed}\n", "{'scope': 'skill', 'mode': 'local'}", NULL, "bare", "mode",
+     "\"boxed\" yaml jianmu.yaml:1"},
     {"execution: {tool_runner: boxed}\n", "{'scope': 'skill', 'mode': 'local'}", NULL, "job", "mode",
      "\"local\" constraints constraints"},
-    {"execution: {timeout_s: 4}\n", "{'scope': 'skill', 'timeout_s': 3}", NULL, "bare", "timeout_s", "4.0 yaml jianmu.yaml:1"},
+    {"execution: {timeout_s: 4}\n", "{'scope': 'skill', 'timeout_s': 3}", NULL, "bare", "timeout_s",
+     "4.0 yaml jianmu.yaml:1"},
     /* the rest of the core's defaults */
     {"", NULL, NULL, "job", "capture", "1048576 default default"},
     {"", NULL, NULL, "job", "max_retries", "3 default default"},
@@ -127,7 +137,8 @@ static void timeouts(void **state)
         {"execution:\n  timeout_s: 100\n  docker:\n    timeout: 90\n", NULL, "job", "90.0 yaml jianmu.yaml:4"},
         {"execution:\n  timeout_s: 80\n  docker:\n    timeout: 90\n", NULL, "bare", "80.0 yaml jianmu.yaml:2"},
         {"execution:\n  timeout_s: null\n  docker:\n    timeout: 90\n", NULL, "keyed", "90.0 yaml jianmu.yaml:4"},
-        {"execution:\n  timeout_s: 80\ntools:\n  bare:\n    timeout_s: 300\n", NULL, "bare", "300.0 tools jianmu.yaml:5"},
+        {"execution:\n  timeout_s: 80\ntools:\n  bare:\n    timeout_s: 300\n", NULL, "bare",
+         "300.0 tools jianmu.yaml:5"},
         {"execution:\n  timeout_s: 80\n", "{'timeout_s': 500}", "bare", "500.0 constraints constraints"},
     };
     kit_put("docker", "backends/docker.so");
@@ -137,12 +148,14 @@ static void timeouts(void **state)
         assert_string_equal(kit_setting(explain, "timeout_s"), docker[i].setting);
         jianmu_config_free(config);
     }
-    jianmu_config *config = kit_load("execution:\n  docker:\n    image: i\n    network: bridge\n    reuse_container: true\n");
+    jianmu_config *config = kit_load(
+        "execution:\n  docker:\n    image: i\n    network: bridge\n    reuse_container: true\n");
     jm_auto_json json_t *explain = kit_explain(config, NULL, "docker", "bare", NULL);
     assert_string_equal(kit_setting(explain, "docker_image"), "\"i\" yaml jianmu.yaml:3");
     assert_string_equal(kit_setting(explain, "network"), "\"bridge\" yaml jianmu.yaml:4");
     assert_string_equal(kit_setting(explain, "reuse_container"), "true yaml jianmu.yaml:5");
-    jm_auto_json json_t *other = kit_explain(config, "{'docker_image': 'j', 'network': 'none'}", "docker", "bare", NULL);
+    jm_auto_json json_t *other = kit_explain(config, "{'docker_image': 'j', 'network': 'none'}", "docker", "bare",
+                                             NULL);
     assert_string_equal(kit_setting(other, "docker_image"), "\"j\" constraints constraints");
     assert_string_equal(kit_setting(other, "network"), "\"none\" constraints constraints");
     jianmu_config_free(config);
@@ -167,7 +180,8 @@ static void notices(void **state)
         {"{'scope': 'skill'}", NULL, "bare", NULL}, /* nothing that could be lost */
         {"{'scope': 'skill', 'memory': 5, 'mode': 'boxed'}", NULL, "bare",
          "memory, mode: not heeded, the constraints' scope \"skill\" has no tool calls"},
-        {"{'scope': 'tools', 'memory': 5}", NULL, "job", "memory: not heeded, the constraints' scope \"tools\" has no jobs"},
+        {"{'scope': 'tools', 'memory': 5}", NULL, "job",
+         "memory: not heeded, the constraints' scope \"tools\" has no jobs"},
         {"{'scope': 'skill', 'memory': 5}", NULL, "job", NULL},
         {"{'docker_image': 'x'}", "local", "bare", "docker_image: means nothing in mode \"local\""},
         {"{'docker_image': 'x', 'tmpfs_noexec': true}", "local", "bare",
@@ -191,21 +205,28 @@ static void refusals(void **state)
     static const struct {
         const char *yaml, *constraints, *mode, *subject, *sentence;
     } list[] = {
-        {"", "{'mode': 'nativ'}", NULL, "bare", "constraints: mode: unknown mode \"nativ\"; available: boxed, local, sick"},
+        {"", "{'mode': 'nativ'}", NULL, "bare",
+         "constraints: mode: unknown mode \"nativ\"; available: boxed, local, sick"},
         {"", "{'mode': 'boxd'}", NULL, "bare",
          "constraints: mode: unknown mode \"boxd\", did you mean \"boxed\"? Available: boxed, local, sick"},
-        {"", "{'mode': '../evil'}", NULL, "bare", "constraints: mode: unknown mode \"../evil\"; available: boxed, local, sick"},
+        {"", "{'mode': '../evil'}", NULL, "bare",
+         "constraints: mode: unknown mode \"../evil\"; available: boxed, local, sick"},
         {"execution:\n  tool_runner: nativ\n", NULL, NULL, "bare",
          "jianmu.yaml:2: execution.tool_runner: unknown mode \"nativ\"; available: boxed, local, sick"},
         {"", NULL, "nativ", "bare", "unknown mode \"nativ\"; available: boxed, local, sick"},
         {"", NULL, "sick", "bare",
-         "the note of the backend \"sick\" is wrong about its key \"odd\": its type must be one of str, bool, int, real, seconds, "
+         "the note of the backend \"sick\" is wrong about its key \"odd\": its type must be one of str, bool, int, "
+         "real, seconds, "
          "size, list, map"},
-        {"", NULL, NULL, "ill", "the note of the tool \"ill\" is wrong about its key \"size\": its default: \"12 m\" has a blank in it"},
-        {"", NULL, NULL, "ill_name", "the note of the tool \"ill_name\" is wrong about its key \"memory\": the name is the core's"},
-        {"", NULL, NULL, "ill_default", "the note of the tool \"ill_default\" is wrong: defaults: timeout_s: -1 is negative"},
+        {"", NULL, NULL, "ill",
+         "the note of the tool \"ill\" is wrong about its key \"size\": its default: \"12 m\" has a blank in it"},
+        {"", NULL, NULL, "ill_name",
+         "the note of the tool \"ill_name\" is wrong about its key \"memory\": the name is the core's"},
+        {"", NULL, NULL, "ill_default",
+         "the note of the tool \"ill_default\" is wrong: defaults: timeout_s: -1 is negative"},
         {"execution: {tool_runner: boxed}\n", "{'mode': 'local', 'scope': 'skill'}", "local", "bare",
-         "this runner is of mode \"local\", which its constraints ask for in scope \"skill\" only; for bare the mode is \"boxed\""},
+         "this runner is of mode \"local\", which its constraints ask for in scope \"skill\" only; for bare the mode "
+         "is \"boxed\""},
     };
     for (size_t i = 0; i < jm_countof(list); i++) {
         char sentence[512];
@@ -220,8 +241,9 @@ static void refusals(void **state)
 static void fields(void **state)
 {
     (void)state;
-    jianmu_config *config = kit_load("execution:\n  timeout_s: 1.5\n  cpu_time_s: 2\n  capture: 0\n  output_limit: 9\n"
-                                     "  max_output: 8\n  fsize: 7\n  nofile: 16\n  artifacts: {count: 1, bytes: 2, total: 3, depth: 4}\n");
+    jianmu_config *config = kit_load(
+        "execution:\n  timeout_s: 1.5\n  cpu_time_s: 2\n  capture: 0\n  output_limit: 9\n"
+        "  max_output: 8\n  fsize: 7\n  nofile: 16\n  artifacts: {count: 1, bytes: 2, total: 3, depth: 4}\n");
     struct jm_plan *plan = jm_plan_new(config, NULL, NULL, "job", NULL, NULL);
     assert_non_null(plan);
     assert_string_equal(plan->mode, "local");
@@ -229,7 +251,8 @@ static void fields(void **state)
     assert_true(plan->timeout_s == 1.5 && plan->cpu_time_s == 2);
     assert_true(plan->capture == 0 && plan->output_limit == 9 && plan->max_output == 8);
     assert_true(plan->fsize == 7 && plan->nofile == 16);
-    assert_true(plan->artifact_count == 1 && plan->artifact_bytes == 2 && plan->artifact_total == 3 && plan->artifact_depth == 4);
+    assert_true(plan->artifact_count == 1 && plan->artifact_bytes == 2 && plan->artifact_total == 3 &&
+                plan->artifact_depth == 4);
     assert_true(jm_plan_find(plan, "fsize")->asked);
     assert_false(jm_plan_find(plan, "memory")->asked);
     assert_true(jm_plan_find(plan, "memory")->flags & JM_LIMIT);
@@ -249,100 +272,6 @@ static void fields(void **state)
     jianmu_config_free(empty);
 }
 
-static void policy(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *policy, *yaml, *constraints, *mode, *name, *setting; /* or the sentence, where it has no layer */
-    } list[] = {
-        {"max:\n  timeout_s: 60\n", "", NULL, NULL, "timeout_s", "60.0 policy POLICY:2"},
-        {"max:\n  timeout_s: 1m\n", "execution: {timeout_s: 50}\n", NULL, NULL, "timeout_s", "50.0 yaml jianmu.yaml:1"},
-        {"max:\n  timeout_s: 60\n", "execution: {timeout_s: 60}\n", NULL, NULL, "timeout_s", "60.0 yaml jianmu.yaml:1"},
-        {"max:\n  timeout_s: 60\n", "execution:\n  timeout_s: 61\n", NULL, NULL, "timeout_s",
-         "timeout_s: 61.0 (jianmu.yaml:2) is above the maximum 60.0 (POLICY:2)"},
-        {"max:\n  timeout_s: 60\n", "", "{'timeout_s': '2m'}", NULL, "timeout_s",
-         "timeout_s: 120.0 (constraints) is above the maximum 60.0 (POLICY:2)"},
-        {"max:\n  timeout_s: 60\n", "tools:\n  bare:\n    timeout_s: 90\n", NULL, NULL, "timeout_s",
-         "timeout_s: 90.0 (jianmu.yaml:3) is above the maximum 60.0 (POLICY:2)"},
-        {"max:\n\n  memory: 64m\n", "", NULL, "boxed", "memory", "67108864 policy POLICY:3"},
-        {"max:\n  memory: 256m\n", "", NULL, "boxed", "memory", "134217728 default default"},
-        {"max:\n  memory: 64m\n", "execution:\n  boxed:\n    memory: 65m\n", NULL, "boxed", "memory",
-         "memory: 68157440 (jianmu.yaml:3) is above the maximum 67108864 (POLICY:2)"},
-        {"max: {memory: 64m}\n", "", NULL, "local", "memory", "67108864 policy POLICY:1"},
-        {"max: {capture: 1k}\n", "", NULL, NULL, "capture", "1024 policy POLICY:1"},
-        {"max: {max_output: 100}\n", "", NULL, NULL, "max_output", "100 policy POLICY:1"},
-        {"max: {pids: 5, cpus: 0.5}\n", "", NULL, "boxed", "cpus", "0.5 policy POLICY:1"},
-        {"max: {nofile: 64, fsize: 1m, disk: 1m, output_limit: 1m, cpu_time_s: 5}\n", "", NULL, NULL, "disk",
-         "1048576 policy POLICY:1"},
-        {"", "", NULL, NULL, "timeout_s", "null unset unset"},
-        {"max:\n", "", NULL, NULL, "timeout_s", "null unset unset"},
-    };
-    char path[2 * KIT_PATH], want[4 * KIT_PATH];
-    snprintf(path, sizeof path, "%s/etc/jianmu/policy.yaml", kit_dir);
-    for (size_t i = 0; i < jm_countof(list); i++) {
-        char sentence[512];
-        kit_write("etc/jianmu/policy.yaml", list[i].policy);
-        jianmu_config *config = kit_load(list[i].yaml);
-        jm_auto_json json_t *explain = kit_explain(config, list[i].constraints, list[i].mode, "bare", sentence);
-        const char *marker = strstr(list[i].setting, "POLICY");
-        snprintf(want, sizeof want, "%.*s%s%s", marker ? (int)(marker - list[i].setting) : 1000, list[i].setting,
-                 marker ? path : "", marker ? marker + 6 : "");
-        assert_string_equal(explain ? kit_setting(explain, list[i].name) : sentence, want);
-        jianmu_config_free(config);
-    }
-    kit_write("etc/jianmu/policy.yaml", "max: {timeout_s: 60}\n");
-    jianmu_config *config = kit_load("");
-    struct jm_plan *plan = jm_plan_new(config, NULL, NULL, "job", NULL, NULL);
-    jianmu_error *err = NULL;
-    assert_true(jm_plan_find(plan, "timeout_s")->asked);
-    assert_int_equal(jm_plan_check_timeout(plan, 60, &err), 0);
-    assert_int_equal(jm_plan_check_timeout(plan, 60.5, &err), -1);
-    assert_int_equal(jianmu_error_code(err), JIANMU_DENIED);
-    snprintf(want, sizeof want, "timeout_s: 60.5 (call) is above the maximum 60.0 (%s:1)", path);
-    assert_string_equal(jianmu_error_message(err), want);
-    jianmu_error_free(err);
-    jm_plan_free(plan);
-    jianmu_config_free(config);
-    kit_write("etc/jianmu/policy.yaml", NULL);
-}
-
-/* What is not understood in it would be lost: nothing is loaded then. */
-static void bad_policy(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *policy, *sentence;
-    } list[] = {
-        {"guard: {}\n", "1:1: \"guard\" is not understood by this version, which knows \"max\" only; it loads no policy in part"},
-        {"max: {timeout_s: 5}\nrules: []\n",
-         "2:1: \"rules\" is not understood by this version, which knows \"max\" only; it loads no policy in part"},
-        {"execution: {}\n",
-         "1:1: \"execution\" is not understood by this version, which knows \"max\" only; it loads no policy in part"},
-        {"max: {network: none}\n", "1:7: \"network\" is no limit that can have a maximum"},
-        {"max: {memroy: 5m}\n", "1:7: \"memroy\" is no limit that can have a maximum; did you mean \"memory\"?"},
-        {"max: {timeout_s: 0}\n", "1:18: max.timeout_s: 0 would mean \"no limit\"; to have none, leave it out"},
-        {"max: {timeout_s: yes}\n",
-         "1:18: max.timeout_s: \"yes\" may be meant as true or false, or as text: write true, false, or put it in quotes"},
-        {"max: {timeout_s: null}\n",
-         "1:18: max.timeout_s: null is not a duration (like 30, \"30s\", \"2m\", \"500ms\", \"1.5h\", \"1m30s\")"},
-        {"max: 5\n", "1:6: a mapping of keys to values must stand here"},
-        {"[max]\n", "1:1: a mapping of keys to values must stand here"},
-        {"max: {timeout_s: 5\n", "2:1: did not find expected ',' or '}', while parsing a flow mapping"},
-    };
-    for (size_t i = 0; i < jm_countof(list); i++) {
-        char want[4 * KIT_PATH];
-        jianmu_error *err = NULL;
-        jianmu_config *config = kit_config();
-        kit_write("etc/jianmu/policy.yaml", list[i].policy);
-        assert_int_equal(jianmu_config_load_text(config, "", 0, "jianmu.yaml", &err), -1);
-        snprintf(want, sizeof want, "%s/etc/jianmu/policy.yaml:%s", kit_dir, list[i].sentence);
-        assert_string_equal(jianmu_error_message(err), want);
-        jianmu_error_free(err);
-        jianmu_config_free(config);
-    }
-    kit_write("etc/jianmu/policy.yaml", NULL);
-}
-
 /* A description is part of a prompt: it says what holds here. */
 static void descriptions(void **state)
 {
@@ -350,7 +279,8 @@ static void descriptions(void **state)
     static const struct {
         const char *yaml, *bare, *keyed;
     } list[] = {
-        {"", "has nothing of its own", "has keys and defaults\nLimits: 2.0 seconds of time, 2000 characters of output."},
+        {"", "has nothing of its own",
+         "has keys and defaults\nLimits: 2.0 seconds of time, 2000 characters of output."},
         {"tools:\n  keyed: {timeout_s: 1m, max_output: 10}\n", "has nothing of its own",
          "has keys and defaults\nLimits: 60.0 seconds of time, 10 characters of output."},
         {"execution: {tool_runner: boxed}\n",
@@ -395,10 +325,10 @@ static void globs(void **state)
         const char *glob, *name;
         bool match;
     } list[] = {
-        {"*", "", true},        {"*", "abc", true},      {"a*c", "abc", true},    {"a*c", "ac", true},    {"a*c", "acb", false},
-        {"a?c", "abc", true},   {"a?c", "ac", false},    {"", "", true},          {"", "a", false},       {"abc", "abc", true},
-        {"abc", "abcd", false}, {"*b*d*", "abcd", true}, {"*b*d*", "adb", false}, {"**a", "a", true},     {"?", "", false},
-        {"a*b*c", "a-b-b-c", true},
+        {"*", "", true},         {"*", "abc", true},   {"a*c", "abc", true},   {"a*c", "ac", true},
+        {"a*c", "acb", false},   {"a?c", "abc", true}, {"a?c", "ac", false},   {"", "", true},
+        {"", "a", false},        {"abc", "abc", true}, {"abc", "abcd", false}, {"*b*d*", "abcd", true},
+        {"*b*d*", "adb", false}, {"**a", "a", true},   {"?", "", false},       {"a*b*c", "a-b-b-c", true},
     };
     for (size_t i = 0; i < jm_countof(list); i++)
         assert_int_equal(jm_glob_match(list[i].glob, list[i].name), list[i].match);
@@ -414,9 +344,8 @@ static void globs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(settings), cmocka_unit_test(timeouts), cmocka_unit_test(notices),    cmocka_unit_test(refusals),
-        cmocka_unit_test(fields),   cmocka_unit_test(policy),   cmocka_unit_test(bad_policy), cmocka_unit_test(globs),
-        cmocka_unit_test(descriptions),
+        cmocka_unit_test(settings),   cmocka_unit_test(timeouts), cmocka_unit_test(notices),
+        cmocka_unit_test(refusals),   cmocka_unit_test(fields),   cmocka_unit_test(globs),    cmocka_unit_test(descriptions),
     };
     return cmocka_run_group_tests(tests, kit_setup, kit_teardown);
 }

@@ -67,7 +67,8 @@ def main():
     failed = not good
     where = tempfile.mkdtemp(prefix="jianmu-locale-")
     try:
-        for n, (name, source, point) in enumerate((("de_DE.UTF-8", "de_DE", ","), ("ps_AF.UTF-8", "ps_AF", "\u066b")), 2):
+        locales = (("de_DE.UTF-8", "de_DE", ","), ("ps_AF.UTF-8", "ps_AF", "\u066b"))
+        for n, (name, source, point) in enumerate(locales, 2):
             title = f"the same where the decimal point is {point!a} ({name})"
             if not shutil.which("localedef") or not locale_dir(where, name, source):
                 print(f"ok {n} - {title} # SKIP localedef or its sources are not here")

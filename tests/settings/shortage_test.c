@@ -112,9 +112,12 @@ void free(void *p)
 }
 
 /* ---- what is done each time ---- */
-static const char yaml[] = "plugins:\n  path: [/nonexistent]\nexecution:\n  timeout_s: 1m30s\n  boxed: {memory: 1g, names: [a, b], pairs: {k: v}}\n"
-                           "  docker: {env_allowlist: [A, B], image: i}\ntools:\n  'k*': {timeout_s: 5, word: '3'}\n  job: {fsize: 1m}\n";
-static const char asked[] = "{\"execution\":{\"memory\":\"64m\",\"env\":{\"A\":\"b\"},\"scope\":\"tools\",\"timeout_s\":\"9s\"}}";
+static const char yaml[] =
+    "plugins:\n  path: [/nonexistent]\nexecution:\n  timeout_s: 1m30s\n  boxed: {memory: 1g, names: [a, b], pairs: {k: "
+    "v}}\n"
+    "  docker: {env_allowlist: [A, B], image: i}\ntools:\n  'k*': {timeout_s: 5, word: '3'}\n  job: {fsize: 1m}\n";
+static const char asked[] =
+    "{\"execution\":{\"memory\":\"64m\",\"env\":{\"A\":\"b\"},\"scope\":\"tools\",\"timeout_s\":\"9s\"}}";
 
 /* The plans of a tool and of a job, and all lists, as one text; NULL with an error. */
 static json_t *describe(const jianmu_config *config, const jianmu_constraints *c, jianmu_error **err)
@@ -122,8 +125,9 @@ static json_t *describe(const jianmu_config *config, const jianmu_constraints *c
     const struct jm_item *tool = jm_registry_find(config->registry, JIANMU_KIND_TOOL, "keyed", err);
     struct jm_plan *one = tool ? jm_plan_new(config, c, "boxed", "keyed", tool, err) : NULL;
     struct jm_plan *two = one ? jm_plan_new(config, c, NULL, "job", NULL, err) : NULL;
-    json_t *all = two ? json_pack("[o, o, o, o, o, o]", jm_plan_json(one), jm_plan_json(two), jianmu_config_keys(config),
-                                  jianmu_config_tools(config), jianmu_config_backends(config), jianmu_config_plugins(config))
+    json_t *all = two ? json_pack("[o, o, o, o, o, o]", jm_plan_json(one), jm_plan_json(two),
+                                  jianmu_config_keys(config), jianmu_config_tools(config),
+                                  jianmu_config_backends(config), jianmu_config_plugins(config))
                       : NULL;
     jm_plan_free(one);
     jm_plan_free(two);
@@ -158,7 +162,8 @@ static int attempt(const char *reference, jianmu_config *config, long n, char se
     while (text && text[same] && text[same] == reference[same])
         same++;
     if (text && text[same] != reference[same])
-        fail_msg("allocation %ld, another answer than ever, from byte %zu: %.60s, not %.60s", n, same, text + (same > 30 ? same - 30 : 0), reference + (same > 30 ? same - 30 : 0));
+        fail_msg("allocation %ld, another answer than ever, from byte %zu: %.60s, not %.60s", n, same,
+                 text + (same > 30 ? same - 30 : 0), reference + (same > 30 ? same - 30 : 0));
     int rc = text != NULL;
     free(text);
     jianmu_error_free(err);

@@ -19,12 +19,32 @@ static void seconds(void **state)
         double value;
         const char *text;
     } rows[] = {
-        {0, "0.0"}, {-0.0, "-0.0"}, {30, "30.0"}, {2, "2.0"}, {0.1, "0.1"}, {1e-5, "1e-05"}, {1e-4, "0.0001"},
-        {1e15, "1000000000000000.0"}, {1e16, "1e+16"}, {9007199254740993.0, "9007199254740992.0"},
-        {123456789012345680.0, "1.2345678901234568e+17"}, {0.1 + 0.2, "0.30000000000000004"}, {1.0 / 3, "0.3333333333333333"},
-        {DBL_MAX, "1.7976931348623157e+308"}, {DBL_MIN, "2.2250738585072014e-308"}, {5e-324, "5e-324"},
-        {-1.5, "-1.5"}, {100, "100.0"}, {1e22, "1e+22"}, {1e100, "1e+100"}, {INFINITY, "inf"}, {-INFINITY, "-inf"},
-        {2.5e-8, "2.5e-08"}, {120, "120.0"}, {0.2, "0.2"}, {3.0e-310, "3e-310"},
+        {0, "0.0"},
+        {-0.0, "-0.0"},
+        {30, "30.0"},
+        {2, "2.0"},
+        {0.1, "0.1"},
+        {1e-5, "1e-05"},
+        {1e-4, "0.0001"},
+        {1e15, "1000000000000000.0"},
+        {1e16, "1e+16"},
+        {9007199254740993.0, "9007199254740992.0"},
+        {123456789012345680.0, "1.2345678901234568e+17"},
+        {0.1 + 0.2, "0.30000000000000004"},
+        {1.0 / 3, "0.3333333333333333"},
+        {DBL_MAX, "1.7976931348623157e+308"},
+        {DBL_MIN, "2.2250738585072014e-308"},
+        {5e-324, "5e-324"},
+        {-1.5, "-1.5"},
+        {100, "100.0"},
+        {1e22, "1e+22"},
+        {1e100, "1e+100"},
+        {INFINITY, "inf"},
+        {-INFINITY, "-inf"},
+        {2.5e-8, "2.5e-08"},
+        {120, "120.0"},
+        {0.2, "0.2"},
+        {3.0e-310, "3e-310"},
     };
     for (size_t i = 0; i < jm_countof(rows); i++) {
         char text[32];
@@ -165,8 +185,17 @@ static void nearest(void **state)
     static const struct {
         const char *word, *nearest;
     } rows[] = {
-        {"netwrok", "network"}, {"Network", "network"}, {"memroy", "memory"}, {"timeout", "timeout_s"}, {"cpu", "cpus"},
-        {"dockerimage", "docker_image"}, {"modes", "mode"}, {"xyzzy", NULL}, {"", NULL}, {"m", NULL}, {"timeouts", "timeout_s"},
+        {"netwrok", "network"},
+        {"Network", "network"},
+        {"memroy", "memory"},
+        {"timeout", "timeout_s"},
+        {"cpu", "cpus"},
+        {"dockerimage", "docker_image"},
+        {"modes", "mode"},
+        {"xyzzy", NULL},
+        {"", NULL},
+        {"m", NULL},
+        {"timeouts", "timeout_s"},
         {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", NULL},
     };
     for (size_t i = 0; i < jm_countof(rows); i++) {

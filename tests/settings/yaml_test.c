@@ -137,7 +137,8 @@ static const struct {
     {"execution:\n  docker: {network: no}\n", "2:21: execution.docker.network: \"no\"" TRUTH},
     {"execution:\n  docker: {env_allowlist: [OFF]}\n", "2:28: execution.docker.env_allowlist: \"OFF\"" TRUTH},
     {"execution:\n  timeout_s: 1e400\n", "2:14: execution.timeout_s: \"1e400\" is too large"},
-    {"execution:\n  timeout_s: 99999999999999999999\n", "2:14: execution.timeout_s: \"99999999999999999999\" is too large"},
+    {"execution:\n  timeout_s: 99999999999999999999\n",
+     "2:14: execution.timeout_s: \"99999999999999999999\" is too large"},
     {"execution:\n  timeout_s: 0xffffffffffffffff\n", "2:14: execution.timeout_s: \"0xffffffffffffffff\" is too large"},
     {"execution:\n  timeout_s: .nan\n", "2:14: execution.timeout_s: \".nan\" is not a finite number"},
     {"execution:\n  timeout_s: .inf\n", "2:14: execution.timeout_s: \".inf\" is not a finite number"},
@@ -149,12 +150,14 @@ static const struct {
     {"execution:\n  timeout_s: -1\n", "2:14: execution.timeout_s: -1 is negative"},
     {"execution:\n  timeout_s: -0x1\n", "2:14: execution.timeout_s: \"-0x1\" is negative"},
     {"execution:\n  timeout_s: 30 s\n", "2:14: execution.timeout_s: \"30 s\" has a blank in it"},
-    {"execution:\n  timeout_s: \xef\xbc\x91\xef\xbc\x90s\n", "2:14: execution.timeout_s: \"\xef\xbc\x91\xef\xbc\x90s\"" AS_DURATION},
+    {"execution:\n  timeout_s: \xef\xbc\x91\xef\xbc\x90s\n",
+     "2:14: execution.timeout_s: \"\xef\xbc\x91\xef\xbc\x90s\"" AS_DURATION},
     {"execution:\n  timeout_s: \"\"\n", "2:14: execution.timeout_s: \"\" is empty"},
     {"execution:\n  timeout_s: [1]\n", "2:14: execution.timeout_s: a list" AS_DURATION},
     {"execution:\n  timeout_s: {a: 1}\n", "2:14: execution.timeout_s: a mapping" AS_DURATION},
     {"execution:\n  timeout_s: true\n", "2:14: execution.timeout_s: true" AS_DURATION},
-    {"execution:\n  timeout_s: 0\n", "2:14: execution.timeout_s: 0 would mean \"no limit\"; to have none, leave it out"},
+    {"execution:\n  timeout_s: 0\n",
+     "2:14: execution.timeout_s: 0 would mean \"no limit\"; to have none, leave it out"},
     {"execution:\n  timeout_s: 5d\n", "2:14: execution.timeout_s: \"5d\" has an unknown unit (there are ms, s, m, h)"},
     {"execution:\n  max_retries: null\n", "2:16: execution.max_retries: null is not a whole number"},
     {"execution:\n  max_retries: 2147483648\n", "2:16: execution.max_retries: 2147483648 is too large, at most 1000"},
@@ -164,12 +167,15 @@ static const struct {
     {"execution:\n  retry_backoff: 11\n", "2:18: execution.retry_backoff: 11 is too large, at most 10.0"},
     {"execution:\n  tool_args_max: 131055\n", "2:18: execution.tool_args_max: 131055 is too large, at most 131054"},
     {"execution:\n  tool_args_max: 0\n", "2:18: execution.tool_args_max: 0 is too small"},
-    {"execution:\n  capture: 1mb\n", "2:12: execution.capture: \"1mb\" has an unknown unit (there are b, k, m, g, t, in powers of 1024)"},
+    {"execution:\n  capture: 1mb\n",
+     "2:12: execution.capture: \"1mb\" has an unknown unit (there are b, k, m, g, t, in powers of 1024)"},
     {"execution:\n  docker:\n    image: 3.12\n", "3:12: execution.docker.image: 3.12 is not text; put it in quotes"},
     {"execution:\n  docker:\n    image: \"\"\n", "3:12: execution.docker.image: \"\" is empty"},
     {"execution:\n  docker:\n    image: \"-v/:/h\"\n", "3:12: execution.docker.image: \"-v/:/h\" begins with \"-\""},
-    {"execution:\n  docker:\n    reuse_container: 1\n", "3:22: execution.docker.reuse_container: 1 is not true or false"},
-    {"execution:\n  docker:\n    env_allowlist: PATH\n", "3:20: execution.docker.env_allowlist: \"PATH\" is not a list of texts"},
+    {"execution:\n  docker:\n    reuse_container: 1\n",
+     "3:22: execution.docker.reuse_container: 1 is not true or false"},
+    {"execution:\n  docker:\n    env_allowlist: PATH\n",
+     "3:20: execution.docker.env_allowlist: \"PATH\" is not a list of texts"},
     {"execution:\n  docker:\n    env_allowlist: [A, 5]\n",
      "3:20: execution.docker.env_allowlist: 5 is not text, and every item must be"},
     {"execution:\n  docker:\n    env_allowprefix: [\"\"]\n", "3:22: execution.docker.env_allowprefix: \"\" is empty"},
@@ -180,8 +186,10 @@ static const struct {
     {"plugins:\n  path: [plugins]\n", "2:9: plugins.path: \"plugins\" is not an absolute path"},
     {"plugins:\n  path: /a\n", "2:9: plugins.path: \"/a\" is not a list of texts"},
     {"execution:\n  boxed:\n    whole: 101\n", "3:12: execution.boxed.whole: 101 is too large, at most 100"},
-    {"execution:\n  boxed:\n    memory: 0\n", "3:13: execution.boxed.memory: 0 would mean \"no limit\"; to have none, leave it out"},
-    {"execution:\n  boxed:\n    pairs: {a: secret, b: 5}\n", "3:12: execution.boxed.pairs: \"b\" has a value that is not text"},
+    {"execution:\n  boxed:\n    memory: 0\n",
+     "3:13: execution.boxed.memory: 0 would mean \"no limit\"; to have none, leave it out"},
+    {"execution:\n  boxed:\n    pairs: {a: secret, b: 5}\n",
+     "3:12: execution.boxed.pairs: \"b\" has a value that is not text"},
     /* keys */
     {"execution:\n  netwrok: none\n",
      "2:3: unknown key \"netwrok\" in execution; \"network\" stands below a backend, as in execution.docker"},
@@ -195,24 +203,25 @@ static const struct {
      "unknown mode \"docker\"; available: boxed, local, sick"},
     {"execution:\n  boxed:\n    wrod: x\n", "3:5: unknown key \"wrod\" in execution.boxed; did you mean \"word\"?"},
     {"execution:\n  local:\n    memory: 1g\n", "3:5: unknown key \"memory\" in execution.local"},
-    {"execution:\n  native:\n    x: 1\n",
-     "2:3: unknown key \"native\" in execution, and no backend has that name: unknown mode \"native\"; available: boxed, local, sick"},
-    {"execution:\n  boxd:\n    x: 1\n",
-     "2:3: unknown key \"boxd\" in execution, and no backend has that name: unknown mode \"boxd\", did you mean \"boxed\"? "
-     "Available: boxed, local, sick"},
+    {"execution:\n  native:\n    x: 1\n", "2:3: unknown key \"native\" in execution, and no backend has that name: "
+                                          "unknown mode \"native\"; available: boxed, local, sick"},
+    {"execution:\n  boxd:\n    x: 1\n", "2:3: unknown key \"boxd\" in execution, and no backend has that name: unknown "
+                                        "mode \"boxd\", did you mean \"boxed\"? "
+                                        "Available: boxed, local, sick"},
     {"execution:\n  timout_s: 1\n", "2:3: unknown key \"timout_s\" in execution; did you mean \"timeout_s\"?"},
     {"execution:\n  scope: all\n", "2:3: unknown key \"scope\" in execution"},
     {"execution:\n  timeout_s.x: 1\n", "2:3: unknown key \"timeout_s.x\" in execution; did you mean \"timeout_s\"?"},
-    {"execution:\n  artifacts:\n    cuont: 1\n", "3:5: unknown key \"cuont\" in execution.artifacts; did you mean \"count\"?"},
+    {"execution:\n  artifacts:\n    cuont: 1\n",
+     "3:5: unknown key \"cuont\" in execution.artifacts; did you mean \"count\"?"},
     {"execution.timeout_s: 5\n", "1:1: unknown key \"execution.timeout_s\""},
     {"exection:\n  timeout_s: 1\n", "1:1: unknown key \"exection\"; did you mean \"execution\"?"},
     {"plugins:\n  pth: [/a]\n", "2:3: unknown key \"pth\" in plugins; did you mean \"path\"?"},
     {"guard:\n  max: {}\n", "1:1: this version of Jianmu has no \"guard\"; nothing it says would be done"},
     {"execution: {}\nevents: {}\n", "2:1: this version of Jianmu has no \"events\"; nothing it says would be done"},
     {"\"a\\u001bb\\nc\": 1\n", "1:1: unknown key \"a\\x1bb\\x0ac\""},
-    {"execution:\n  sick:\n    odd: red\n",
-     "3:5: execution.sick.odd cannot be set: the plug-in's note is wrong about it: its type must be one of str, bool, int, "
-     "real, seconds, size, list, map"},
+    {"execution:\n  sick:\n    odd: red\n", "3:5: execution.sick.odd cannot be set: the plug-in's note is wrong about "
+                                            "it: its type must be one of str, bool, int, "
+                                            "real, seconds, size, list, map"},
     {"execution:\n  sick:\n    other: red\n", "3:5: unknown key \"other\" in execution.sick"},
     /* tools */
     {"tools:\n  bare:\n    timeout: 1\n", "3:5: unknown key \"timeout\" in tools.bare; did you mean \"timeout_s\"?"},
@@ -222,14 +231,16 @@ static const struct {
     {"tools:\n  keyd:\n    timeout_s: 1\n", "2:3: tools.keyd: unknown tool \"keyd\", did you mean \"keyed\"?"},
     {"tools:\n  keyed:\n    timeout_s: 0\n",
      "3:16: tools.keyed.timeout_s: 0 would mean \"no limit\"; to have none, leave it out"},
-    {"tools:\n  \"keyed*\":\n    word: x\n", "3:11: tools.keyed*.word: \"x\" is not a whole number"}, /* keyed_too's is */
+    {"tools:\n  \"keyed*\":\n    word: x\n",
+     "3:11: tools.keyed*.word: \"x\" is not a whole number"}, /* keyed_too's is */
     {"tools:\n  keyed: 5\n", "2:10: what stands below a tool must be a mapping of keys to values"},
     {"tools: []\n", "1:8: tools must be a mapping of keys to values"},
     {"tools:\n  \"a b\": {}\n", "2:3: a tool's name holds letters, digits and _ - . : / only; * and ? stand for any"},
     {"tools:\n  \"*\":\n    tool_args_max: 5\n", "3:5: unknown key \"tool_args_max\" in tools.*"},
     {"tools:\n  ill:\n    size: 5\n",
      "3:5: tools.ill.size cannot be set: the note of ill is wrong about it: its default: \"12 m\" has a blank in it"},
-    {"tools:\n  *:\n    timeout_s: 1\n", "2:4: did not find expected alphabetic or numeric character, while scanning an alias"},
+    {"tools:\n  *:\n    timeout_s: 1\n",
+     "2:4: did not find expected alphabetic or numeric character, while scanning an alias"},
     /* shape */
     {"- a\n", "1:1: a config file must be a mapping of keys to values"},
     {"local\n", "1:1: a config file must be a mapping of keys to values"},
@@ -243,8 +254,8 @@ static const struct {
     {"execution: *a\n", "1:12: an alias (\"*...\") cannot stand here; a text that begins with * needs quotes"},
     {"&x [*x]\n", "1:1: an anchor (\"&...\") cannot stand here"},
     {"execution:\n  <<: *base\n", "2:7: an alias (\"*...\") cannot stand here; a text that begins with * needs quotes"},
-    {"execution:\n  <<: {timeout_s: 1}\n",
-     "2:3: unknown key \"<<\" in execution, and no backend has that name: unknown mode \"<<\"; available: boxed, local, sick"},
+    {"execution:\n  <<: {timeout_s: 1}\n", "2:3: unknown key \"<<\" in execution, and no backend has that name: "
+                                           "unknown mode \"<<\"; available: boxed, local, sick"},
     {"execution: !!map {}\n", "1:12: a tag (\"!...\") cannot stand here"},
     {"execution:\n  timeout_s: !!float 5\n", "2:14: a tag (\"!...\") cannot stand here"},
     {"execution:\n  timeout_s: ! 5\n", "2:14: a tag (\"!...\") cannot stand here"},
@@ -252,7 +263,8 @@ static const struct {
     {"? {a: b}\n: c\n", "1:3: a key must be text"},
     {"\"\": 5\n", "1:1: a key is empty"},
     {"execution: {\n", "2:1: did not find expected node content, while parsing a flow node"},
-    {"execution:\n\ttimeout_s: 5\n", "2:1: found character that cannot start any token, while scanning for the next token"},
+    {"execution:\n\ttimeout_s: 5\n",
+     "2:1: found character that cannot start any token, while scanning for the next token"},
     {"execution:\n  a: b: c\n", "2:7: mapping values are not allowed in this context"},
     {"execution: \"open\n", "2:1: found unexpected end of stream, while scanning a quoted scalar"},
     {"execution: @x\n", "1:12: found character that cannot start any token, while scanning for the next token"},
@@ -279,9 +291,21 @@ static void bad_files(void **state)
 static void empty_files(void **state)
 {
     (void)state;
-    static const char *const empty[] = {"", "\n\n", "# nothing\n", "---\n", "---\n...\n", "{}", "null", "~", "execution:\n",
-                                        "execution: {}\n", "execution:\n  docker:\n  boxed: {}\n", "tools:\n  bare:\n",
-                                        "plugins:\n", "\xef\xbb\xbf{}", "%YAML 1.2\n---\n{}\n"};
+    static const char *const empty[] = {"",
+                                        "\n\n",
+                                        "# nothing\n",
+                                        "---\n",
+                                        "---\n...\n",
+                                        "{}",
+                                        "null",
+                                        "~",
+                                        "execution:\n",
+                                        "execution: {}\n",
+                                        "execution:\n  docker:\n  boxed: {}\n",
+                                        "tools:\n  bare:\n",
+                                        "plugins:\n",
+                                        "\xef\xbb\xbf{}",
+                                        "%YAML 1.2\n---\n{}\n"};
     for (size_t i = 0; i < jm_countof(empty); i++) {
         jianmu_config *config = kit_load(empty[i]);
         assert_int_equal(config->value_count, 0);
@@ -317,9 +341,10 @@ static void bombs(void **state)
         size_t times;
         const char *after, *sentence;
     } rows[] = {
-        {"a: &a [l,l,l,l,l,l,l,l,l]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n", "", 0, "",
-         "jianmu.yaml:1:4: an anchor (\"&...\") cannot stand here"},
-        {"a: [x", ",*x", 100000, "]", "jianmu.yaml:1:7: an alias (\"*...\") cannot stand here; a text that begins with * needs quotes"},
+        {"a: &a [l,l,l,l,l,l,l,l,l]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n", "", 0,
+         "", "jianmu.yaml:1:4: an anchor (\"&...\") cannot stand here"},
+        {"a: [x", ",*x", 100000, "]",
+         "jianmu.yaml:1:7: an alias (\"*...\") cannot stand here; a text that begins with * needs quotes"},
         {"", "[", 100000, "", "jianmu.yaml:1:65: nested more than 64 deep"},
         {"", "{a: ", 100000, "", "jianmu.yaml:1:257: nested more than 64 deep"},
         {"", "- ", 100000, "", "jianmu.yaml:1:129: nested more than 64 deep"},
