@@ -72,8 +72,6 @@ static int become_job(void *data)
     if (job->ruleset >= 0 && !(job->message->request.flags & JM_REAPER_UNSCOPED) &&
         failed(job, JM_STEP_SCOPE, jm_sys(__NR_landlock_restrict_self, job->ruleset, 0)))
         return 127;
-    if (failed(job, JM_STEP_DESCRIPTORS, jm_sys(__NR_close_range, 3, ~0u, 4 /* CLOSE_RANGE_CLOEXEC */)))
-        return 127;
     jm_sys(__NR_rt_sigprocmask, SIG_SETMASK, &no_signals, NULL, 8);
     failed(job, JM_STEP_EXEC, jm_sys(__NR_execve, l->path, l->argv, l->env));
     return 127;

@@ -167,6 +167,23 @@ static void own_children_do(on_pid fn)
         scan_children(own_pid, fn);
 }
 
+static void close_number(int dir, int number, void *data)
+{
+    (void)data;
+    if (number > 2 && number != dir)
+        jm_sys(__NR_close, number);
+}
+
+void jm_tree_close_inherited(void)
+{
+    if (jm_sys(__NR_close_range, 3, ~0u, 0) == 0)
+        return;
+    long dir = jm_sys(__NR_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (dir >= 0) /* an old kernel, or a filter around this container */
+        for_names((int)dir, close_number, NULL);
+    jm_sys(__NR_close, dir);
+}
+
 int jm_tree_open(bool scan)
 {
     if (proc < 0) {

@@ -315,11 +315,12 @@ static int make_ruleset(void)
         return 0;
     int error = r.ruleset;
     r.ruleset = -1;
-    return error == -ENOSYS || error == -EOPNOTSUPP || error == -EINVAL || error == -E2BIG ? 0 : error;
+    return error == -ENOMEM || error == -EMFILE || error == -ENFILE ? error : 0;
 }
 
 static void set_up(void)
 {
+    jm_tree_close_inherited(); /* from here on all are close-on-exec: jobs get none */
     jm_sys(__NR_setsid);
     jm_sys(__NR_chdir, "/");
     jm_sys(__NR_umask, 022);

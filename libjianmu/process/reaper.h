@@ -9,6 +9,8 @@
 /* ---- reaper-tree.c: who is below this process ---- */
 /* 0 or -errno. scan: read all of /proc even where the kernel lists children. */
 int jm_tree_open(bool scan);
+/* Closes what the host had open when it started this process, but 0, 1, 2. */
+void jm_tree_close_inherited(void);
 /* Sends signal 9 to every child of this process. None of them can be a stranger: only this process reaps them. */
 void jm_tree_kill_children(void);
 /* CPU time of all that live below this process, with what those have reaped. */

@@ -48,8 +48,6 @@ JM_RAW static int become_reaper(void *data)
     long error = 0;
     for (int fd = 0; fd <= 2 && error >= 0; fd++)
         error = jm_sys(__NR_dup3, s->socket, fd, 0);
-    if (error >= 0)
-        error = jm_sys(__NR_close_range, 3, ~0u, 4 /* CLOSE_RANGE_CLOEXEC */);
     if (error < 0) {
         tell(s->socket, JM_STEP_DESCRIPTORS, error);
         return 127;

@@ -15,8 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-extern char **environ;
-
 static _Noreturn void sleep_for_ever(void)
 {
     for (;;)
@@ -117,7 +115,7 @@ static int do_flood(char **args)
 {
     static unsigned char buffer[65536];
     uint64_t bytes = strtoull(args[0], NULL, 10);
-    int fd = args[1] ? atoi(args[1]) : 1;
+    int fd = atoi(args[1]);
     for (uint64_t i = 0; i < bytes;) {
         size_t n = 0;
         for (; n < sizeof buffer && i < bytes; n++, i++)
@@ -140,14 +138,14 @@ static int do_pour(char **args)
     return 0;
 }
 
-/* stderr first, and only then stdin: a host that does one after the other waits for ever */
+/* stderr first, and only then stdin */
 static int do_deaf(char **args)
 {
     static char buffer[65536];
-    uint64_t bytes = strtoull(args[0], NULL, 10), count = 0;
+    uint64_t count = 0;
     ssize_t n;
     memset(buffer, 'e', sizeof buffer);
-    for (uint64_t left = bytes; left;) {
+    for (uint64_t left = strtoull(args[0], NULL, 10); left;) {
         size_t part = left < sizeof buffer ? (size_t)left : sizeof buffer;
         put(2, buffer, part);
         left -= part;
