@@ -2,6 +2,7 @@
 #include "config.h"
 #include "base/error.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +22,17 @@ int jm_fail_memory(jianmu_error **err)
     return -1;
 }
 
+/* Names of files and what plug-ins say may hold any bytes; sentences are UTF-8. text is taken. */
+static char *make_valid(char *text)
+{
+    size_t len = strlen(text);
+    if (jm_utf8_is_valid(text, len))
+        return text;
+    char *valid = jm_utf8_repair(text, len, &len);
+    free(text);
+    return valid;
+}
+
 int jm_vfail(jianmu_error **err, jianmu_code code, const char *format, va_list ap)
 {
     if (!err || *err)
@@ -29,7 +41,11 @@ int jm_vfail(jianmu_error **err, jianmu_code code, const char *format, va_list a
     if (!e)
         return jm_fail_memory(err);
     e->code = code;
-    if (vasprintf(&e->message, format, ap) < 0) {
+    e->message = NULL;
+    char *text = NULL;
+    if (vasprintf(&text, format, ap) >= 0)
+        e->message = make_valid(text);
+    if (!e->message) {
         free(e);
         return jm_fail_memory(err);
     }
@@ -79,6 +95,9 @@ void jm_wrap(jianmu_error **err, const char *format, ...)
     }
     char *whole;
     if (asprintf(&whole, "%s: %s", before, (*err)->message) < 0)
+        return;
+    whole = make_valid(whole);
+    if (!whole)
         return;
     free((*err)->message);
     (*err)->message = whole;

@@ -82,6 +82,29 @@ static void print(struct jm_buffer *b, const json_t *value, int indent, int dept
     jm_buffer_add(b, object ? "}" : "]", 1);
 }
 
+static bool deeper_than(const json_t *value, int levels)
+{
+    const char *key;
+    json_t *item;
+    size_t i;
+    if (!json_is_object(value) && !json_is_array(value))
+        return false;
+    if (levels < 0)
+        return true;
+    json_object_foreach ((json_t *)value, key, item)
+        if (deeper_than(item, levels - 1))
+            return true;
+    json_array_foreach (value, i, item)
+        if (deeper_than(item, levels - 1))
+            return true;
+    return false;
+}
+
+bool jm_json_can_print(const json_t *value)
+{
+    return !deeper_than(value, JM_JSON_DEEPEST);
+}
+
 char *jm_json_print(const json_t *value, int indent, size_t *len)
 {
     struct jm_buffer b = {0};
@@ -107,4 +130,31 @@ json_t *jm_json_copy(const json_t *value)
         return copy;
     json_decref(copy);
     return NULL;
+}
+
+static json_t *copy_within(const json_t *value, int levels)
+{
+    if (json_is_string(value))
+        return json_stringn_nocheck(json_string_value(value), json_string_length(value));
+    if (!json_is_object(value) && !json_is_array(value))
+        return json_deep_copy(value); /* a number, true, false, null */
+    json_t *copy = levels < 0 ? NULL : json_is_object(value) ? json_object() : json_array(), *item;
+    int bad = copy ? 0 : -1;
+    const char *name;
+    size_t i;
+    json_object_foreach((json_t *)value, name, item)
+        if (!bad)
+            bad = json_object_set_new_nocheck(copy, name, copy_within(item, levels - 1));
+    json_array_foreach(value, i, item)
+        if (!bad)
+            bad = json_array_append_new(copy, copy_within(item, levels - 1));
+    if (!bad)
+        return copy;
+    json_decref(copy);
+    return NULL;
+}
+
+json_t *jm_json_deep_copy(const json_t *value)
+{
+    return copy_within(value, JM_JSON_DEEPEST);
 }

@@ -5,6 +5,7 @@
 #define JM_JSON_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 enum { JM_JSON_DEEPEST = 2048 };
 
@@ -15,8 +16,11 @@ json_t *jm_json_parse(const char *text, size_t len, size_t flags, json_error_t *
 /* new: any value as text, reals as Python prints them, members in their order. indent 0: one line without blanks.
  * NULL without memory, and for a value that is cyclic or too deep. */
 char *jm_json_print(const json_t *value, int indent, size_t *len);
+bool jm_json_can_print(const json_t *value); /* it is not so deep, and not cyclic */
 
 /* new: an object or list with the same members. json_copy leaves some out where memory is short; here that is NULL. */
 json_t *jm_json_copy(const json_t *value);
+/* new: so too for json_deep_copy; NULL also for what is cyclic or too deep. */
+json_t *jm_json_deep_copy(const json_t *value);
 
 #endif

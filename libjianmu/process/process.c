@@ -84,7 +84,7 @@ static jianmu_reason reason_of(const struct jm_pump *p)
     double used = (double)(a->user_us + a->system_us) / 1e6;
     if (a->killed)
         return a->cpu ? JIANMU_CPU_TIME : p->stop;
-    if (spec->output_limit && p->seen[0] + p->seen[1] > spec->output_limit)
+    if (jm_pump_over_limit(p))
         return JIANMU_OUTPUT;
     if (signal == SIGXCPU || (signal == SIGKILL && spec->cpu_time_s > 0 && used >= spec->cpu_time_s))
         return JIANMU_CPU_TIME;

@@ -30,6 +30,8 @@ struct jm_process_spec {
     int cancel_fd;               /* readable: kill, reason cancelled; -1: none */
     uint64_t capture;            /* bytes kept per stream, head and tail */
     uint64_t output_limit;       /* bytes of both streams together that kill; 0: none */
+    uint64_t output_before;      /* bytes that count to it already */
+    bool stdout_is_free;         /* standard output does not count to it: it carries what is no output */
     double cpu_time_s;           /* of the whole tree; 0: none */
     uint64_t fsize, nofile;      /* RLIMIT_FSIZE, RLIMIT_NOFILE; 0: leave */
     int scratch_fd;              /* directory that the reaper empties and removes if this process dies; -1: none */
@@ -49,7 +51,7 @@ struct jm_process_result {
     jianmu_reason reason;        /* exited, signalled, timeout, cpu_time, output, fsize, cancelled */
     int exit_code, signal;
     struct jm_stream out, err;
-    double start_s, wall_s, user_s, system_s; /* start_s: until exec succeeded */
+    double start_s, wall_s, user_s, system_s; /* start_s: until exec succeeded; wall_s: from there to the end */
     uint64_t peak_memory;
     bool survivors;              /* the kernel did not let all of the tree die in time (uninterruptible) */
 };

@@ -74,12 +74,19 @@ static ssize_t take(struct jm_pump *p, int i, size_t most)
     return n;
 }
 
+bool jm_pump_over_limit(const struct jm_pump *p)
+{
+    const struct jm_process_spec *spec = p->spec;
+    uint64_t counted = spec->output_before + (spec->stdout_is_free ? 0 : p->seen[0]) + p->seen[1];
+    return spec->output_limit && counted > spec->output_limit;
+}
+
 static void take_output(struct jm_pump *p, int i, struct pollfd *fd)
 {
     ssize_t n = fd->revents & POLLIN ? take(p, i, READ_MOST) : 0;
     if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
         fd->fd = -1;
-    if (p->spec->output_limit && p->seen[0] + p->seen[1] > p->spec->output_limit)
+    if (jm_pump_over_limit(p))
         stop(p, JIANMU_OUTPUT);
     if (p->seen[i] >= GROW_AFTER && !p->grown[i]) {
         p->grown[i] = true;

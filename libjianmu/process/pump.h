@@ -3,6 +3,7 @@
 #define JM_PUMP_H
 
 #include "process/capture.h"
+#include "process/process.h"
 #include "process/protocol.h"
 #include <sys/types.h>
 
@@ -26,6 +27,7 @@ struct jm_pump {
 int jm_pump_run(struct jm_pump *pump, jianmu_error **err);
 /* 1 the answer is there, 0 not yet, -1 there will be none. */
 int jm_answer_take(int socket, struct jm_reaper_answer *answer);
+bool jm_pump_over_limit(const struct jm_pump *pump); /* of output */
 void jm_pump_free(struct jm_pump *pump);
 
 #endif
