@@ -17,12 +17,15 @@ struct request {
     int out;
 };
 
-static void send_json(int out, uint32_t type, uint64_t id, json_t *json)
+/* json is taken. False: it is no text, or a longer one than a frame may hold. */
+static bool send_json(int out, uint32_t type, uint64_t id, json_t *json)
 {
     jm_auto_free char *text = json ? jm_json_print(json, 0, NULL) : NULL;
-    if (text)
+    bool fits = text && strlen(text) <= JM_FRAME_MOST;
+    if (fits)
         jm_frame_write(out, type, id, text, strlen(text));
     json_decref(json);
+    return fits;
 }
 
 static void send_error(const struct request *r, const jianmu_error *err)
@@ -88,7 +91,13 @@ static void send_result(const struct request *r, const jianmu_result *result)
         json_object_set_new(answer, "failed", json_string(jianmu_result_message(result)));
     if (answer && reason != JIANMU_EXITED && reason != JIANMU_TOOL_FAILED)
         json_object_set_new(answer, "limit", json_integer(reason));
-    send_json(r->out, JM_FRAME_RESULT, r->id, answer);
+    if (send_json(r->out, JM_FRAME_RESULT, r->id, answer))
+        return;
+    jianmu_error *err = NULL;
+    jm_fail(&err, JIANMU_INTERNAL, "tool '%s' gave a value that a tool host cannot hand over: %s", r->tool,
+            jm_json_can_print(value) ? "it is larger than 64 MiB, or there was no memory" : "it is nested too deeply");
+    send_error(r, err);
+    jianmu_error_free(err);
 }
 
 static int run(struct request *r, jianmu_error **err)

@@ -25,7 +25,7 @@ int main(int argc, char **argv)
     if (argc != 2 || strcmp(argv[1], "serve"))
         return usage();
     /* What a tool prints goes to standard error: only frames leave by the descriptor that was standard output. */
-    int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 10), in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 10);
+    int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (out < 0 || in < 0 || null < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 || dup2(null, STDIN_FILENO) < 0) {
         perror("jianmu-tool-entry");

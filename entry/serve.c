@@ -24,13 +24,19 @@ static bool pass_frames(int from, int out, uint64_t id)
 {
     struct jm_frame frame;
     bool result = false;
-    while (jm_frame_read(from, &frame, NULL) == 0) {
-        if (!result && (frame.type == JM_FRAME_RESULT || frame.type == JM_FRAME_EVENT))
+    while (!result && jm_frame_read(from, &frame, NULL) == 0) {
+        if ((frame.type == JM_FRAME_RESULT || frame.type == JM_FRAME_EVENT))
             jm_frame_write(out, frame.type, id, frame.data, frame.len);
-        result = result || frame.type == JM_FRAME_RESULT;
+        result = frame.type == JM_FRAME_RESULT;
         free(frame.data);
     }
     return result;
+}
+
+/* The limit whose signal this is; JIANMU_EXITED: none's. */
+static int limit_of(int signal)
+{
+    return signal == SIGXFSZ ? JIANMU_FSIZE : signal == SIGXCPU ? JIANMU_CPU_TIME : JIANMU_EXITED;
 }
 
 static void answer_one(const struct jm_frame *request, int in, int out)
@@ -63,6 +69,9 @@ static void answer_one(const struct jm_frame *request, int in, int out)
     else if (child > 0)
         snprintf(text, sizeof text, "the tool ended its process (status %d)", WEXITSTATUS(status));
     jm_auto_json json_t *json = json_pack("{s:b, s:s}", "ok", 1, "failed", text);
+    int limit = child > 0 && WIFSIGNALED(status) ? limit_of(WTERMSIG(status)) : JIANMU_EXITED;
+    if (json && limit)
+        json_object_set_new(json, "limit", json_integer(limit));
     jm_auto_free char *dump = child > 0 && json ? jm_json_print(json, 0, NULL) : NULL;
     if (dump)
         jm_frame_write(out, JM_FRAME_RESULT, request->id, dump, strlen(dump));

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "call/runner.h"
 #include "call/services.h"
+#include "settings/values.h"
 #include <string.h>
 
 static json_t *call_in_process(void *instance, jianmu_context *ctx, json_t *args)
@@ -54,7 +55,8 @@ static int open_instance(jianmu_backend *b, jianmu_error **err)
     struct jm_plan *plan = jm_plan_new(b->config, NULL, b->mode, "job", NULL, err);
     if (!plan)
         return -1;
-    jianmu_runner shell = {.backend = b, .config = b->config}; /* a context has one; opening touches only this */
+    /* a context has one; opening touches only this */
+    jianmu_runner shell = {.backend = b, .config = (jianmu_config *)b->config};
     jm_context ctx;
     jm_context_init(&ctx, &shell, plan, NULL);
     ctx.subject = "open";
@@ -84,7 +86,10 @@ jianmu_backend *jianmu_backend_open(const jianmu_config *config, const char *mod
     b->config = config;
     b->own_config = own;
     jm_registry *registry = jm_config_registry(config);
-    b->item = jm_registry_find(registry, JIANMU_KIND_BACKEND, mode, err);
+    jm_auto_free char *name = registry ? jm_mode_normalise(mode, err) : NULL;
+    if (!registry)
+        jm_fail(err, JIANMU_INVALID, "the config is not loaded");
+    b->item = name ? jm_registry_find(registry, JIANMU_KIND_BACKEND, name, err) : NULL;
     if (!b->item || jm_item_load(registry, b->item, err)) {
         b->plugin = NULL;
         jianmu_backend_close(b);

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/text.h"
 #include <limits.h>
 #include <linux/futex.h>
 #include <math.h>
@@ -35,8 +36,9 @@ jianmu_call *jianmu_call_new(void)
 
 int jianmu_call_set_timeout(jianmu_call *call, double seconds, jianmu_error **err)
 {
+    char text[32];
     if (!isfinite(seconds) || seconds <= 0)
-        return jm_fail(err, JIANMU_INVALID, "timeout: %g seconds is not a time above zero", seconds);
+        return jm_fail(err, JIANMU_INVALID, "timeout: %s seconds is not a time above zero", jm_print_seconds(seconds, text));
     call->timeout_s = seconds;
     return 0;
 }
@@ -54,6 +56,12 @@ static int copy(char **to, const char *from)
 int jianmu_call_set_ids(jianmu_call *call, const char *run_id, const char *node_name, const char *tool_call_id,
                         jianmu_error **err)
 {
+    const struct {
+        const char *name, *text;
+    } ids[] = {{"run_id", run_id}, {"node_name", node_name}, {"tool_call_id", tool_call_id}};
+    for (size_t i = 0; i < jm_countof(ids); i++)
+        if (ids[i].text && !jm_utf8_is_valid(ids[i].text, strlen(ids[i].text)))
+            return jm_fail(err, JIANMU_INVALID, "%s is not valid UTF-8", ids[i].name);
     if (copy(&call->run_id, run_id) || copy(&call->node_name, node_name) || copy(&call->tool_call_id, tool_call_id))
         return jm_fail_memory(err);
     return 0;
@@ -75,11 +83,8 @@ void jianmu_call_cancel(jianmu_call *call)
     fd = atomic_load(&call->timer_fd);
     if (fd >= 0)
         fire_timer(fd);
-    atomic_uint *word = atomic_load(&call->waiting);
-    if (word) {
-        atomic_fetch_or(word, JM_WAIT_CANCELLED);
-        jm_futex_wake(word);
-    }
+    atomic_fetch_or(&call->word, JM_WAIT_CANCELLED);
+    jm_futex_wake(&call->word);
     errno = saved;
 }
 
@@ -105,17 +110,25 @@ void jianmu_call_free(jianmu_call *call)
     free(call);
 }
 
+/* Several threads of a plug-in may ask at once: the first one's stays. */
+static int keep_first(atomic_int *place, int fd)
+{
+    int none = -1;
+    if (fd < 0 || atomic_compare_exchange_strong(place, &none, fd))
+        return fd;
+    close(fd);
+    return none;
+}
+
 int jm_call_event_fd(jianmu_call *call)
 {
     int fd = atomic_load(&call->event_fd);
     if (fd >= 0)
         return fd;
-    fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    fd = keep_first(&call->event_fd, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (fd < 0)
         return -1;
-    /* One call is served by one thread at a time, so nobody else makes one; a cancel may come at any moment. */
-    atomic_store(&call->event_fd, fd);
-    if (atomic_load(&call->cancelled))
+    if (atomic_load(&call->cancelled)) /* a cancel may come at any moment */
         eventfd_write(fd, 1);
     return fd;
 }
@@ -124,10 +137,9 @@ int jm_call_timer_fd(jianmu_call *call, int64_t deadline)
 {
     int fd = atomic_load(&call->timer_fd);
     if (fd < 0) {
-        fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+        fd = keep_first(&call->timer_fd, timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
         if (fd < 0)
             return -1;
-        atomic_store(&call->timer_fd, fd);
     }
     struct itimerspec at = {.it_value = {(time_t)(deadline / JM_SECOND), (long)(deadline % JM_SECOND)}};
     timerfd_settime(fd, TFD_TIMER_ABSTIME, &at, NULL);

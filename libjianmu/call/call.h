@@ -13,7 +13,7 @@ struct jianmu_call {
     atomic_int cancelled;
     atomic_int event_fd;               /* readable once cancelled; -1: nobody asked yet */
     atomic_int timer_fd;               /* readable once cancelled or past a deadline; -1: nobody asked yet */
-    _Atomic(atomic_uint *) waiting;    /* word of the worker that the caller waits for */
+    atomic_uint word;                  /* JM_WAIT_...: what a caller with a worker waits on; a cancel may outlive that */
 };
 
 #define JM_WAIT_DONE 1u

@@ -2,8 +2,11 @@
 #include "config.h"
 #include "call/context.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "call/runner.h"
 #include "call/services.h"
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
 
 void jm_context_init(jm_context *ctx, jianmu_runner *runner, const struct jm_plan *plan, jianmu_call *call)
 {
@@ -12,7 +15,56 @@ void jm_context_init(jm_context *ctx, jianmu_runner *runner, const struct jm_pla
                         .plan = plan,
                         .call = call,
                         .directory_fd = {-1, -1},
-                        .own_timer_fd = -1};
+                        .own_timer_fd = -1,
+                        .own_event_fd = -1,
+                        .lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
+}
+
+void jm_context_split(jm_context *to, const jm_context *from)
+{
+    jm_context_init(to, from->runner, from->plan, from->call);
+    to->tool = from->tool;
+    to->job = from->job;
+    to->subject = from->subject;
+    to->listening = from->listening;
+    to->id = from->id;
+    to->timeout_s = from->timeout_s;
+    to->started = from->started;
+    to->deadline = from->deadline;
+}
+
+void jm_context_tell_abandoned(jm_context *ctx)
+{
+    struct itimerspec now = {.it_value = {0, 1}};
+    pthread_mutex_lock(&ctx->lock);
+    if (ctx->own_timer_fd >= 0)
+        timerfd_settime(ctx->own_timer_fd, 0, &now, NULL);
+    if (ctx->own_event_fd >= 0)
+        eventfd_write(ctx->own_event_fd, 1);
+    pthread_mutex_unlock(&ctx->lock);
+}
+
+int jm_context_cancel_fd(jm_context *ctx)
+{
+    if (!ctx->gate)
+        return jm_call_event_fd(ctx->call);
+    /* the descriptors of a call object may be closed once its caller has gone */
+    pthread_mutex_lock(ctx->gate);
+    pthread_mutex_lock(&ctx->lock);
+    if (ctx->own_event_fd < 0)
+        ctx->own_event_fd = eventfd(ctx->abandoned, EFD_CLOEXEC | EFD_NONBLOCK);
+    int fd = ctx->own_event_fd;
+    pthread_mutex_unlock(&ctx->lock);
+    pthread_mutex_unlock(ctx->gate);
+    return fd;
+}
+
+int jm_context_fail(jm_context *ctx, jianmu_error *err)
+{
+    pthread_mutex_lock(&ctx->lock);
+    jm_fail_take(&ctx->error, err);
+    pthread_mutex_unlock(&ctx->lock);
+    return -1;
 }
 
 void jm_context_end(jm_context *ctx)
@@ -30,16 +82,23 @@ void jm_context_end(jm_context *ctx)
             close(ctx->directory_fd[i]);
     if (ctx->own_timer_fd >= 0)
         close(ctx->own_timer_fd);
+    if (ctx->own_event_fd >= 0)
+        close(ctx->own_event_fd);
+    json_decref(ctx->own_timeout);
+    pthread_mutex_destroy(&ctx->lock);
 }
 
 int jm_context_keep(jm_context *ctx, void (*release)(void *), void *what)
 {
     struct jm_garbage *g = malloc(sizeof *g);
-    if (!g) {
+    pthread_mutex_lock(&ctx->lock);
+    if (g) {
+        *g = (struct jm_garbage){ctx->garbage, release, what};
+        ctx->garbage = g;
+    } else {
         release(what);
-        return jm_fail_memory(&ctx->error);
+        jm_fail_memory(&ctx->error);
     }
-    *g = (struct jm_garbage){ctx->garbage, release, what};
-    ctx->garbage = g;
-    return 0;
+    pthread_mutex_unlock(&ctx->lock);
+    return g ? 0 : -1;
 }

@@ -15,6 +15,13 @@
 #include "settings/settings.h"
 #include <pthread.h>
 
+/* What a backend holds of a plan's limits. */
+struct jm_limits {
+    json_t *enforced;            /* {limit: "enforced" | "dropped"} */
+    json_t *enforced_timed;      /* the same for calls with a timeout of their own */
+    char *refusal;               /* a limit was asked for that cannot be had: every call is refused with this */
+};
+
 /* A tool of one runner: its plan is made once. */
 struct jianmu_tool {
     struct jianmu_tool *next;
@@ -22,8 +29,7 @@ struct jianmu_tool {
     struct jm_item *item;
     const char *name;
     struct jm_plan *plan;
-    json_t *enforced;
-    char *refusal;               /* a limit was asked for that cannot be had: every call is refused with this */
+    struct jm_limits limits;
     bool cooperates;
     bool abandoned;              /* a call in it was: its instance is never closed */
     struct jianmu_tool_plugin plugin; /* of a tool that runs in this process; else zero */
@@ -50,13 +56,17 @@ typedef struct jm_context {
     bool failed;                 /* tool_failed() was called; its text is the result's message */
     bool listening;
     jianmu_reason limit;         /* the limit that ended a private process; JIANMU_EXITED: none */
+    uint64_t output;             /* bytes that its processes have printed so far */
     uint64_t id;
     double timeout_s;            /* 0: none */
     int64_t started, deadline;   /* CLOCK_MONOTONIC nanoseconds; 0: not measured, none */
     struct jm_workdir *workdir;
     int directory_fd[2];         /* workspace, skill; -1: not opened yet */
     struct jm_garbage *garbage;
-    int own_timer_fd;            /* for poll_fd where there is no call object; -1: none */
+    json_t *own_timeout;         /* what setting("timeout_s") lends where the call has its own; NULL: not asked yet */
+    int own_timer_fd;            /* for poll_fd where there is no call object to ask; -1: none */
+    int own_event_fd;            /* for processes of a call that may be abandoned; -1: none */
+    pthread_mutex_t lock;        /* recursive: services may be called from several threads of a plug-in */
     pthread_mutex_t *gate;       /* of a call that may be abandoned; guards the next member */
     bool abandoned;              /* the caller has gone: nothing of the call's may be touched */
 } jm_context;
@@ -67,6 +77,14 @@ static inline jm_context *jm_context_of(jianmu_context *ctx)
 }
 
 void jm_context_init(jm_context *ctx, jianmu_runner *runner, const struct jm_plan *plan, jianmu_call *call);
+/* For a call that goes on in another thread: the same call, with nothing handed out yet. */
+void jm_context_split(jm_context *to, const jm_context *from);
+/* Readable from now on is what the plug-in polls, and its processes are killed. */
+void jm_context_tell_abandoned(jm_context *ctx);
+/* A descriptor that becomes readable when the caller has cancelled or gone; -1: cannot be had (errno). */
+int jm_context_cancel_fd(jm_context *ctx);
+/* The error of one service call into the context's; returns -1. */
+int jm_context_fail(jm_context *ctx, jianmu_error *err);
 /* Drops all that services handed out. */
 void jm_context_end(jm_context *ctx);
 /* what is released when the context ends; without memory it is released at once and -1 returned. */

@@ -48,16 +48,19 @@ void jm_call_begin(jm_context *ctx)
 }
 
 /* True: the call may go on. */
-bool jm_call_admit(jm_context *ctx, const char *refusal, json_t *enforced)
+bool jm_call_admit(jm_context *ctx, const struct jm_limits *limits)
 {
-    if (__builtin_expect(refusal != NULL, 0)) {
-        jm_fail(&ctx->error, JIANMU_UNSUPPORTED, "%s", refusal);
+    json_t *enforced = limits->enforced;
+    if (__builtin_expect(limits->refusal != NULL, 0)) {
+        jm_fail(&ctx->error, JIANMU_UNSUPPORTED, "%s", limits->refusal);
         return false;
     }
-    /* the plan's own is within the policy already */
-    if (__builtin_expect(ctx->timeout_s != ctx->plan->timeout_s, 0) &&
-        jm_plan_check_timeout(ctx->plan, ctx->timeout_s, &ctx->error))
-        return false;
+    /* the plan's own was checked with the plan */
+    if (__builtin_expect(ctx->timeout_s != ctx->plan->timeout_s, 0)) {
+        enforced = limits->enforced_timed;
+        if (jm_limits_check_timeout(ctx->runner->backend, ctx->plan, ctx->timeout_s, &ctx->error))
+            return false;
+    }
     /* kept from one call of a tool to its next, so that a result used again costs no reference */
     if (ctx->result->enforced != enforced) {
         json_decref(ctx->result->enforced);
@@ -89,10 +92,10 @@ static char *limit_text(const jm_context *ctx, const char *limit, const char *wh
                                    ? jm_json_print(entry->setting.value, 0, NULL)
                                    : NULL;
     char *text;
-    return asprintf(&text, "%s '%s' was stopped: %s (%s is %s)", ctx->tool ? "Tool" : "Job", ctx->subject, what, limit,
-                    value ? value : "set") < 0
-               ? NULL
-               : text;
+    int n = ctx->tool ? asprintf(&text, "Tool '%s' was stopped: %s (%s is %s)", ctx->subject, what, limit,
+                                 value ? value : "set")
+                      : asprintf(&text, "Job was stopped: %s (%s is %s)", what, limit, value ? value : "set");
+    return n < 0 ? NULL : text;
 }
 
 /* The sentence of a reason, unless a tool has given one. */
@@ -129,6 +132,24 @@ static char *reason_text(const jm_context *ctx)
     return NULL;
 }
 
+/* Text is held to max_output; where that cannot be done nothing is handed over. */
+static void clip_value(jm_context *ctx)
+{
+    jianmu_result *r = ctx->result;
+    uint64_t dropped = 0;
+    const char *text = json_string_value(r->value);
+    size_t len = text ? json_string_length(r->value) : 0;
+    if (!text || !ctx->plan->max_output || len <= ctx->plan->max_output)
+        return;
+    jm_auto_free char *clipped = jm_text_clip(text, len, ctx->plan->max_output, &len, &dropped);
+    json_t *value = !clipped ? NULL : dropped ? json_stringn(clipped, len) : json_incref(r->value);
+    json_decref(r->value);
+    r->value = value;
+    r->value_dropped += dropped;
+    if (!value)
+        jm_fail_memory(&ctx->error);
+}
+
 static void settle_tool(jm_context *ctx, bool late)
 {
     jianmu_result *r = ctx->result;
@@ -145,33 +166,23 @@ static void settle_tool(jm_context *ctx, bool late)
         r->reason = JIANMU_EXITED;
     r->exit_code = r->reason == JIANMU_EXITED ? 0 : 1;
     r->signal = 0;
-    const char *text = json_string_value(r->value);
-    size_t len = text ? json_string_length(r->value) : 0;
-    if (text && ctx->plan->max_output && len > ctx->plan->max_output) {
-        uint64_t dropped;
-        jm_auto_free char *clipped = jm_text_clip(text, len, ctx->plan->max_output, &len, &dropped);
-        json_t *value = clipped && dropped ? json_stringn(clipped, len) : NULL;
-        if (value) {
-            r->value_dropped = dropped;
-            json_decref(r->value);
-            r->value = value;
-            r->heavy = true;
-        }
-    }
+    clip_value(ctx);
 }
 
 static void emit_end(jm_context *ctx, int64_t now)
 {
     const jianmu_result *r = ctx->result;
-    bool completed = !ctx->error && (r->reason == JIANMU_EXITED || r->reason == JIANMU_SIGNALLED);
+    bool completed = !ctx->error && r && (r->reason == JIANMU_EXITED || r->reason == JIANMU_SIGNALLED);
     struct jianmu_event event = event_of(ctx, completed ? JM_EVENT_COMPLETED : JM_EVENT_FAILED,
                                          completed ? "execution.completed" : "execution.failed", now);
     event.ended_by_error = ctx->error;
     event.code = jianmu_error_code(ctx->error);
-    event.reason = r->reason;
-    event.error = ctx->error ? jianmu_error_message(ctx->error) : jianmu_result_message(r);
+    event.error = ctx->error || !r ? jianmu_error_message(ctx->error) : jianmu_result_message(r);
     event.timeout_s = ctx->timeout_s;
-    event.abandoned = r->abandoned;
+    if (r) { /* without memory there is none */
+        event.reason = r->reason;
+        event.abandoned = r->abandoned;
+    }
     jm_bus_emit(ctx->runner->bus, &event);
 }
 

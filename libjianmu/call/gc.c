@@ -11,14 +11,9 @@ int jianmu_gc(const jianmu_config *config, json_t **removed, jianmu_error **err)
     if (!list)
         return jm_fail_memory(err);
     if (config) {
-        struct jm_plan *plan = jm_plan_new(config, NULL, "local", "job", NULL, err);
-        if (!plan)
-            return -1;
-        const struct jm_plan_entry *entry = jm_plan_find(plan, "workdir");
-        const char *parent = entry ? json_string_value(entry->setting.value) : NULL;
-        int failed = parent && jm_workdir_sweep(parent, list, err);
-        jm_plan_free(plan);
-        if (failed)
+        const struct jm_setting *set = jm_config_value(config, "execution.local.workdir");
+        const char *parent = set ? json_string_value(set->value) : NULL;
+        if (parent && jm_workdir_sweep(parent, list, err))
             return -1;
     }
     if (jm_workdir_sweep(NULL, list, err))

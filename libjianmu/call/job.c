@@ -89,6 +89,7 @@ int jianmu_job_set_stdin(jianmu_job *job, const void *data, size_t len, jianmu_e
     free(job->input);
     job->input = copy;
     job->input_len = len;
+    job->stdin_fd = -1;
     return 0;
 }
 
@@ -96,6 +97,8 @@ int jianmu_job_set_stdin_fd(jianmu_job *job, int fd, jianmu_error **err)
 {
     if (fcntl(fd, F_GETFD) < 0)
         return jm_fail_errno(err, JIANMU_INVALID, errno, "standard input: descriptor %d", fd);
+    free(jm_steal(job->input));
+    job->input_len = 0;
     job->stdin_fd = fd;
     return 0;
 }

@@ -4,6 +4,7 @@
 #include "config.h"
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "call/runner.h"
 #include <stdio.h>
 #include <string.h>
@@ -33,6 +34,8 @@ static bool holds_in_process(const struct jm_item *tool, const char *limit)
 
 static bool enforced(const jianmu_backend *backend, const struct jm_item *tool, const char *limit)
 {
+    if (!backend->item) /* a tool host: whoever started it holds the limits around it */
+        return true;
     if (!jm_limit_enforced(backend, limit))
         return false;
     return !tool || !(backend->flags & JIANMU_IN_PROCESS) || holds_in_process(tool, limit);
@@ -50,28 +53,50 @@ static char *refuse(const jianmu_backend *backend, const struct jm_plan_entry *e
     return n < 0 ? NULL : text;
 }
 
-int jm_limits_check(const jianmu_backend *backend, const struct jm_plan *plan, const struct jm_item *tool,
-                    json_t **enforced_list, char **refusal, jianmu_error **err)
+static int list_limits(const jianmu_backend *backend, const struct jm_plan *plan, const struct jm_item *tool,
+                       json_t *list, char **refusal)
 {
-    jm_auto_json json_t *list = json_object();
-    *refusal = NULL;
     for (size_t i = 0; i < plan->count; i++) {
         const struct jm_plan_entry *entry = &plan->entries[i];
         if (!(entry->flags & JM_LIMIT) || !entry->setting.value || json_is_null(entry->setting.value))
             continue;
         bool held = enforced(backend, tool, entry->name);
-        if (!held && entry->asked && !*refusal) {
-            *refusal = refuse(backend, entry, jm_limit_enforced(backend, entry->name));
-            if (!*refusal)
-                return jm_fail_memory(err);
-        }
-        if (json_object_set_new(list, entry->name, json_string(held ? "enforced" : "dropped"))) {
-            free(jm_steal(*refusal));
-            return jm_fail_memory(err);
-        }
+        if (!held && entry->asked && !*refusal &&
+            !(*refusal = refuse(backend, entry, jm_limit_enforced(backend, entry->name))))
+            return -1;
+        if (json_object_set_new(list, entry->name, json_string(held ? "enforced" : "dropped")))
+            return -1;
     }
-    if (!list)
-        return jm_fail_memory(err);
-    *enforced_list = jm_steal(list);
     return 0;
+}
+
+int jm_limits_check(const jianmu_backend *backend, const struct jm_plan *plan, const struct jm_item *tool,
+                    struct jm_limits *limits, jianmu_error **err)
+{
+    *limits = (struct jm_limits){.enforced = json_object()};
+    if (!limits->enforced || list_limits(backend, plan, tool, limits->enforced, &limits->refusal) ||
+        !(limits->enforced_timed = jm_json_copy(limits->enforced)) ||
+        json_object_set_new(limits->enforced_timed, "timeout_s", json_string("enforced"))) {
+        jm_limits_free(limits);
+        return jm_fail_memory(err);
+    }
+    return 0;
+}
+
+void jm_limits_free(struct jm_limits *limits)
+{
+    json_decref(limits->enforced);
+    json_decref(limits->enforced_timed);
+    free(limits->refusal);
+    *limits = (struct jm_limits){0};
+}
+
+int jm_limits_check_timeout(const jianmu_backend *backend, const struct jm_plan *plan, double seconds,
+                            jianmu_error **err)
+{
+    char text[32];
+    if (!jm_limit_enforced(backend, "timeout_s"))
+        return jm_fail(err, JIANMU_UNSUPPORTED, "backend '%s' cannot enforce timeout_s (asked for: %s, by call)",
+                       backend->mode, jm_print_seconds(seconds, text));
+    return jm_plan_check_timeout(plan, seconds, err);
 }

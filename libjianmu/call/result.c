@@ -28,7 +28,6 @@ static void empty(jianmu_result *r)
         drop_stream(r, i);
     jm_artifact_list_free(&r->artifacts);
     r->artifacts = (struct jm_artifact_list){0};
-    r->value_dropped = 0;
     r->abandoned = false;
     r->heavy = false;
 }
@@ -57,6 +56,7 @@ jianmu_result *jm_result_prepare(jianmu_result **result, jianmu_error **err)
     }
     json_decref(r->value);
     r->value = NULL;
+    r->value_dropped = 0;
     r->wall_s = -1;
     r->reason = JIANMU_EXITED;
     r->exit_code = r->signal = 0;
@@ -70,6 +70,49 @@ void jianmu_result_free(jianmu_result *r)
     empty(r);
     json_decref(r->value);
     free(r);
+}
+
+void jm_result_empty(jianmu_result *r)
+{
+    empty(r);
+    json_decref(r->value);
+    *r = (jianmu_result){0};
+    forget_measures(r);
+}
+
+static void move_measures(jianmu_result *to, const jianmu_result *from)
+{
+    const double *const sources[] = {&from->user_s, &from->system_s, &from->queue_s,
+                                     &from->start_s, &from->run_s,   &from->collect_s};
+    double *const places[] = {&to->user_s, &to->system_s, &to->queue_s, &to->start_s, &to->run_s, &to->collect_s};
+    for (size_t i = 0; i < jm_countof(places); i++)
+        if (*sources[i] >= 0)
+            *places[i] = *sources[i];
+    if (from->peak_memory > to->peak_memory)
+        to->peak_memory = from->peak_memory;
+}
+
+void jm_result_absorb(jianmu_result *to, jianmu_result *from)
+{
+    if (!from->heavy)
+        return;
+    to->heavy = true;
+    if (from->message) {
+        free(to->message);
+        to->message = jm_steal(from->message);
+    }
+    for (int i = 0; i < 2; i++)
+        if (from->stream[i].data) {
+            drop_stream(to, i);
+            to->stream[i] = from->stream[i];
+            from->stream[i] = (struct jm_stream){0};
+        }
+    if (from->artifacts.count || from->artifacts.skipped) {
+        jm_artifact_list_free(&to->artifacts);
+        to->artifacts = from->artifacts;
+        from->artifacts = (struct jm_artifact_list){0};
+    }
+    move_measures(to, from);
 }
 
 void jm_result_take_process(jianmu_result *r, struct jm_process_result *p)
@@ -228,7 +271,7 @@ json_t *jianmu_result_json(jianmu_result *r)
     for (size_t i = 0; i < r->artifacts.count; i++)
         if (json_array_append_new(artifacts, artifact_json(r, i)))
             return NULL;
-    return json_pack("{s:s, s:s, s:i, s:i, s:b, s:O?, s:I, s:s%, s:s%, s:I, s:I, s:O, s:o, s:o, s:o, s:O?}", "reason",
+    return json_pack("{s:s, s:s, s:i, s:i, s:b, s:O?, s:I, s:s%, s:s%, s:I, s:I, s:O, s:o, s:o, s:o, s:o}", "reason",
                      jianmu_reason_name(r->reason), "message", jianmu_result_message(r), "exit_code", r->exit_code,
                      "signal", r->signal, "abandoned", r->abandoned, "value", r->value, "value_dropped",
                      (json_int_t)r->value_dropped, "stdout", out, out_len, "stderr", err, err_len, "stdout_dropped",
@@ -236,7 +279,7 @@ json_t *jianmu_result_json(jianmu_result *r)
                      artifacts, "skipped", r->artifacts.skipped ? json_incref(r->artifacts.skipped) : json_array(),
                      "modified_inputs",
                      r->artifacts.modified_inputs ? json_incref(r->artifacts.modified_inputs) : json_array(), "usage",
-                     usage_json(r), "enforced", r->enforced);
+                     usage_json(r), "enforced", r->enforced ? jm_json_copy(r->enforced) : json_null());
 }
 
 char *jianmu_json_text(const json_t *value, int indent)

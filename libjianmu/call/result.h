@@ -29,4 +29,9 @@ jianmu_result *jm_result_prepare(jianmu_result **result, jianmu_error **err);
 /* Moves output, usage and end of a process into the result. */
 void jm_result_take_process(jianmu_result *r, struct jm_process_result *process);
 
+/* Drops all it holds; nothing is measured. A zeroed one is made ready so too. */
+void jm_result_empty(jianmu_result *r);
+/* Moves what came together in `from` beside its value: sentence, output, artifacts, measures. */
+void jm_result_absorb(jianmu_result *to, jianmu_result *from);
+
 #endif

@@ -10,7 +10,7 @@ int jm_runner_prepare_jobs(jianmu_runner *r, jianmu_error **err)
     struct jm_plan *plan = r->job_plan;
     if (!plan) {
         plan = jm_plan_new(r->config, r->constraints, r->backend->mode, "job", NULL, err);
-        if (plan && jm_limits_check(r->backend, plan, NULL, &r->job_enforced, &r->job_refusal, err)) {
+        if (plan && jm_limits_check(r->backend, plan, NULL, &r->job_limits, err)) {
             jm_plan_free(plan);
             plan = NULL;
         }
@@ -33,25 +33,33 @@ static void run_job(jm_context *ctx)
         jm_fail(&ctx->error, JIANMU_INTERNAL, "backend '%s' failed and gave no reason", b->mode);
 }
 
+static void run_admitted(jm_context *ctx)
+{
+    ctx->result->heavy = true;
+    if (jm_context_cancelled_by_caller(ctx)) {
+        ctx->result->reason = JIANMU_CANCELLED;
+        ctx->result->exit_code = 1; /* it did not succeed */
+    } else if (jm_call_admit(ctx, &ctx->runner->job_limits)) {
+        run_job(ctx);
+    }
+}
+
 int jianmu_run_job(jianmu_runner *r, const jianmu_job *job, jianmu_call *call, jianmu_result **result,
                    jianmu_error **err)
 {
     jm_context ctx;
-    if (jm_runner_check(r, err) || jm_runner_prepare_jobs(r, err))
+    if (jm_runner_check(r, err))
         return -1;
-    jm_context_init(&ctx, r, r->job_plan, call);
+    jm_context_init(&ctx, r, NULL, call);
+    if (jm_runner_prepare_jobs(r, &ctx.error) == 0)
+        ctx.plan = r->job_plan;
     ctx.job = job;
     ctx.subject = "job";
-    ctx.result = jm_result_prepare(result, err);
-    if (!ctx.result)
-        return -1;
-    ctx.timeout_s = call && call->timeout_s > 0 ? call->timeout_s : r->job_plan->timeout_s;
+    ctx.result = jm_result_prepare(result, &ctx.error);
+    ctx.timeout_s = call && call->timeout_s > 0 ? call->timeout_s : ctx.plan ? ctx.plan->timeout_s : 0;
     jm_call_begin(&ctx);
-    ctx.result->heavy = true;
-    if (jm_context_cancelled_by_caller(&ctx))
-        ctx.result->reason = JIANMU_CANCELLED;
-    else if (jm_call_admit(&ctx, r->job_refusal, r->job_enforced))
-        run_job(&ctx);
+    if (!ctx.error)
+        run_admitted(&ctx);
     if (ctx.workdir) /* gone before the call is said to be over */
         jm_workdir_close(jm_steal(ctx.workdir));
     int status = jm_call_finish(&ctx, err);

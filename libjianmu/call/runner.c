@@ -72,7 +72,7 @@ jianmu_runner *jianmu_runner_take_backend(jianmu_backend *backend, const jianmu_
     }
     r->references = 1;
     r->backend = backend;
-    r->config = backend->config;
+    r->config = jm_config_hold(backend->config);
     r->bus = bus;
     pthread_mutex_init(&r->lock, NULL);
     r->alive = mark_alive(err);
@@ -142,8 +142,7 @@ struct jm_reapers *jm_runner_reapers(jianmu_runner *runner, jianmu_error **err)
 static void free_tool(jianmu_tool *tool)
 {
     jm_plan_free(tool->plan);
-    json_decref(tool->enforced);
-    free(tool->refusal);
+    jm_limits_free(&tool->limits);
     free(tool);
 }
 
@@ -159,13 +158,13 @@ void jm_runner_release(jianmu_runner *r)
     }
     jm_reapers_free(r->reapers);
     jm_plan_free(r->job_plan);
-    json_decref(r->job_enforced);
-    free(r->job_refusal);
+    jm_limits_free(&r->job_limits);
     free_names(r->offered);
     jianmu_constraints_free(r->constraints);
     pthread_mutex_destroy(&r->lock);
     if (r->alive)
         munmap((void *)r->alive, 1);
+    jianmu_config_free(r->config);
     free(r);
 }
 
@@ -179,8 +178,10 @@ void jianmu_runner_free(jianmu_runner *r)
     for (jianmu_tool *tool = forked ? NULL : r->tools; tool; tool = tool->next)
         if (tool->plugin.close && tool->instance && !tool->abandoned)
             tool->plugin.close(tool->instance);
-    if (forked)
+    if (forked) {
         r->backend->instance = NULL;
+        r->references = 1; /* the others were threads of the parent */
+    }
     jianmu_backend_close(r->backend);
     jm_runner_release(r);
 }

@@ -22,7 +22,7 @@ struct jianmu_runner {
     const unsigned char *alive;    /* a page that reads zero in a forked child */
     atomic_uint references;        /* the owner's, and one for each abandoned call */
     jianmu_backend *backend;
-    const jianmu_config *config;
+    jianmu_config *config;         /* held: an abandoned call may outlast its owner */
     jianmu_constraints *constraints;
     char **offered;                /* names of tools; NULL: all */
     jianmu_bus *bus;
@@ -30,8 +30,7 @@ struct jianmu_runner {
     pthread_mutex_t lock;          /* guards what follows */
     struct jianmu_tool *tools;
     struct jm_plan *job_plan;
-    json_t *job_enforced;
-    char *job_refusal;
+    struct jm_limits job_limits;
     struct jm_reapers *reapers;
     struct jm_worker *idle_workers;
     unsigned abandoned;
@@ -44,15 +43,19 @@ int jm_runner_check(const jianmu_runner *runner, jianmu_error **err); /* JIANMU_
 void jm_runner_release(jianmu_runner *runner);
 struct jm_reapers *jm_runner_reapers(jianmu_runner *runner, jianmu_error **err);
 
-/* Which of the plan's limits this backend holds; *enforced new; *refusal new where one that was asked for is not. */
+/* Which of the plan's limits this backend holds. */
 int jm_limits_check(const jianmu_backend *backend, const struct jm_plan *plan, const struct jm_item *tool,
-                    json_t **enforced, char **refusal, jianmu_error **err);
+                    struct jm_limits *limits, jianmu_error **err);
+void jm_limits_free(struct jm_limits *limits);
+/* May a call have this timeout of its own? -1: the backend does not hold it, or the policy has a lower maximum. */
+int jm_limits_check_timeout(const jianmu_backend *backend, const struct jm_plan *plan, double seconds,
+                            jianmu_error **err);
 bool jm_limit_enforced(const jianmu_backend *backend, const char *limit);
 
 /* Numbers a call, takes the time, says it started: only where somebody needs it. */
 void jm_call_begin(jm_context *ctx);
 /* False: a limit that was asked for cannot be had. */
-bool jm_call_admit(jm_context *ctx, const char *refusal, json_t *enforced);
+bool jm_call_admit(jm_context *ctx, const struct jm_limits *limits);
 /* One more event of a call. */
 void jm_call_say(jm_context *ctx, const char *name, json_t *payload);
 /* The end of a call: events, message, error; what run_tool and run_job return. */

@@ -15,23 +15,36 @@ static struct jm_workdir *inside(jianmu_workdir *dir)
     return (struct jm_workdir *)dir;
 }
 
-jianmu_workdir *jm_service_workdir_open(jianmu_context *public)
+static struct jm_workdir *make_workdir(jm_context *ctx)
 {
-    jm_context *ctx = jm_context_of(public);
     const jianmu_job *job = ctx->job;
-    const char *parent = json_string_value(jm_service_setting(public, "workdir"));
-    if (ctx->workdir)
-        return (jianmu_workdir *)ctx->workdir;
-    if (!job) {
-        ctx->workdir = jm_workdir_open(parent, NULL, NULL, 0, NULL, 0, &ctx->error);
-        return (jianmu_workdir *)ctx->workdir;
-    }
+    const char *parent = json_string_value(jm_service_setting(&ctx->public, "workdir"));
+    if (!job)
+        return jm_workdir_open(parent, NULL, NULL, 0, NULL, 0, &ctx->error);
     const struct jm_language *language = jm_language_of(job->language, job->script, job->script_len, &ctx->error);
     if (!language)
         return NULL;
-    ctx->workdir = jm_workdir_open(parent, language->script, job->script, job->script_len, job->inputs,
-                                   job->input_count, &ctx->error);
-    return (jianmu_workdir *)ctx->workdir;
+    return jm_workdir_open(parent, language->script, job->script, job->script_len, job->inputs, job->input_count,
+                           &ctx->error);
+}
+
+jianmu_workdir *jm_service_workdir_open(jianmu_context *public)
+{
+    jm_context *ctx = jm_context_of(public);
+    pthread_mutex_lock(&ctx->lock);
+    if (!ctx->workdir)
+        ctx->workdir = make_workdir(ctx);
+    struct jm_workdir *dir = ctx->workdir;
+    pthread_mutex_unlock(&ctx->lock);
+    return (jianmu_workdir *)dir;
+}
+
+/* The one that this call has; else an error that the plug-in may not have meant to make. */
+static int check_workdir(jm_context *ctx, jianmu_workdir *dir, const char *service)
+{
+    if (dir && inside(dir) == ctx->workdir)
+        return 0;
+    return jm_fail(&ctx->error, JIANMU_INVALID, "%s: this is not the work directory of the call", service);
 }
 
 const char *jm_service_workdir_path(jianmu_workdir *dir)
@@ -73,6 +86,8 @@ const char *const *jm_service_job_command(jianmu_context *public, jianmu_workdir
         jm_fail(&ctx->error, JIANMU_INVALID, "job_command: this call is no job");
         return NULL;
     }
+    if (check_workdir(ctx, dir, "job_command"))
+        return NULL;
     const struct jm_language *language = jm_language_of(job->language, job->script, job->script_len, &ctx->error);
     jm_auto_free char *program = language ? jm_interpreter_path(ctx, language->program, &ctx->error) : NULL;
     jm_auto_free char *script = NULL;
@@ -110,10 +125,11 @@ static void pass_on(void *data, int stream, const void *bytes, size_t len)
     job->output(job->output_data, stream, bytes, len);
 }
 
-static void fill_spec(jm_context *ctx, struct jm_workdir *dir, struct jm_process_spec *spec)
+static int fill_spec(jm_context *ctx, struct jm_workdir *dir, struct jm_process_spec *spec)
 {
     const jianmu_job *job = ctx->job;
-    jm_process_limits(ctx, spec);
+    if (jm_process_limits(ctx, spec, &ctx->error))
+        return -1;
     spec->cwd_fd = dir->work_fd;
     spec->scratch_fd = dir->base_fd;
     spec->stdin_fd = job->stdin_fd;
@@ -121,6 +137,7 @@ static void fill_spec(jm_context *ctx, struct jm_workdir *dir, struct jm_process
     spec->input_len = job->input_len;
     spec->output = job->output ? pass_on : NULL;
     spec->output_data = (void *)job;
+    return 0;
 }
 
 int jm_service_job_run(jianmu_context *public, jianmu_workdir *dir, const char *const *command)
@@ -130,11 +147,12 @@ int jm_service_job_run(jianmu_context *public, jianmu_workdir *dir, const char *
     struct jm_process_result process = {0};
     if (!ctx->job || !command || !command[0])
         return jm_fail(&ctx->error, JIANMU_INVALID, "job_run: no job or no command");
+    if (check_workdir(ctx, dir, "job_run") || fill_spec(ctx, inside(dir), &spec))
+        return -1;
     struct jm_reapers *reapers = jm_runner_reapers(ctx->runner, &ctx->error);
     char **env = reapers ? jm_environment_new(ctx, inside(dir), &ctx->error) : NULL;
     if (!env)
         return -1;
-    fill_spec(ctx, inside(dir), &spec);
     spec.argv = command;
     spec.env = (const char *const *)env;
     int64_t before = jm_now();
@@ -156,8 +174,12 @@ int jm_service_collect(jianmu_context *public, jianmu_workdir *dir)
     struct jm_artifact_caps caps = {plan->artifact_count, plan->artifact_bytes, plan->artifact_total,
                                     plan->artifact_depth};
     int64_t before = jm_now();
+    if (!ctx->result)
+        return jm_fail(&ctx->error, JIANMU_INVALID, "collect: there is no call");
+    if (check_workdir(ctx, dir, "collect"))
+        return -1;
     jm_artifact_list_free(&ctx->result->artifacts);
-    ctx->result->artifacts = (struct jm_artifact_list){0};
+    ctx->result->heavy = true;
     int status = jm_artifacts_collect(inside(dir), &caps, &ctx->result->artifacts, &ctx->error);
     ctx->result->collect_s = (double)(jm_now() - before) / 1e9;
     return status;
@@ -166,8 +188,8 @@ int jm_service_collect(jianmu_context *public, jianmu_workdir *dir)
 void jm_service_workdir_close(jianmu_context *public, jianmu_workdir *dir)
 {
     jm_context *ctx = jm_context_of(public);
-    if (!dir)
-        return;
-    jm_workdir_close(inside(dir));
-    ctx->workdir = NULL;
+    pthread_mutex_lock(&ctx->lock);
+    if (dir && inside(dir) == ctx->workdir) /* twice is as once */
+        jm_workdir_close(jm_steal(ctx->workdir));
+    pthread_mutex_unlock(&ctx->lock);
 }

@@ -7,20 +7,32 @@
 #include "call/runner.h"
 #include "call/services.h"
 #include <fcntl.h>
+#include <math.h>
 #include <string.h>
 
-void jm_process_limits(jm_context *ctx, struct jm_process_spec *spec)
+static double left_of(double limit, const jianmu_result *r)
+{
+    double used = (r->user_s > 0 ? r->user_s : 0) + (r->system_s > 0 ? r->system_s : 0);
+    double left = limit > 0 ? limit - used : 0;
+    return limit > 0 && left < 1e-6 ? 1e-6 : left; /* 0 would be no limit */
+}
+
+int jm_process_limits(jm_context *ctx, struct jm_process_spec *spec, jianmu_error **err)
 {
     const struct jm_plan *plan = ctx->plan;
     spec->deadline = ctx->deadline;
-    /* an abandoned call has no caller whose descriptor could tell it anything */
-    spec->cancel_fd = ctx->call && !ctx->gate ? jm_call_event_fd(ctx->call) : -1;
-    spec->cpu_time_s = plan->cpu_time_s;
     spec->fsize = plan->fsize;
     spec->nofile = plan->nofile;
     spec->output_limit = plan->output_limit;
     spec->capture = plan->capture;
-    spec->stdin_fd = spec->scratch_fd = spec->cwd_fd = -1;
+    spec->cancel_fd = spec->stdin_fd = spec->scratch_fd = spec->cwd_fd = -1;
+    pthread_mutex_lock(&ctx->lock);
+    spec->cpu_time_s = left_of(plan->cpu_time_s, ctx->result);
+    spec->output_before = ctx->output;
+    pthread_mutex_unlock(&ctx->lock);
+    if ((ctx->call || ctx->gate) && (spec->cancel_fd = jm_context_cancel_fd(ctx)) < 0)
+        return jm_fail_errno(err, JIANMU_INTERNAL, errno, "a process that could not be cancelled is not started");
+    return 0;
 }
 
 static void add(double *sum, double more)
@@ -32,8 +44,9 @@ void jm_process_account(jm_context *ctx, const struct jm_process_result *p)
 {
     jianmu_result *r = ctx->result;
     r->heavy = true;
+    ctx->output += p->out.len + p->out.dropped + p->err.len + p->err.dropped;
     add(&r->start_s, p->start_s);
-    add(&r->run_s, p->wall_s - p->start_s);
+    add(&r->run_s, p->wall_s); /* from exec on */
     add(&r->user_s, p->user_s);
     add(&r->system_s, p->system_s);
     if (p->peak_memory > r->peak_memory)
@@ -58,20 +71,20 @@ char *jm_interpreter_path(jm_context *ctx, const char *program, jianmu_error **e
 }
 
 /* argv with the real interpreter first; only the array and its first string are new. */
-static const char **resolve_argv(jm_context *ctx, const char *const *argv, char **program)
+static const char **resolve_argv(jm_context *ctx, const char *const *argv, char **program, jianmu_error **err)
 {
     size_t count = 0;
     while (argv[count])
         count++;
     const char **copy = calloc(count + 1, sizeof *copy);
     if (!copy) {
-        jm_fail_memory(&ctx->error);
+        jm_fail_memory(err);
         return NULL;
     }
     memcpy(copy, argv, count * sizeof *copy);
     if (strcmp(argv[0], "python3"))
         return copy;
-    *program = jm_interpreter_path(ctx, argv[0], &ctx->error);
+    *program = jm_interpreter_path(ctx, argv[0], err);
     if (!*program) {
         free(copy);
         return NULL;
@@ -102,39 +115,17 @@ static void fill_end(struct jianmu_process_end *end, const struct jm_process_res
     memcpy(end, &full, end->size < sizeof full ? end->size : sizeof full);
 }
 
-static int run(jm_context *ctx, const struct jianmu_process *p, const char *const *env, struct jianmu_process_end *end)
+/* The result of a process into the call's, and kept for the plug-in to read. */
+static int account(jm_context *ctx, const struct jianmu_process *p, struct jm_process_result *result,
+                   struct jianmu_process_end *end)
 {
-    struct jm_process_spec spec = {0};
-    jm_auto_free char *program = NULL;
-    jm_auto_fd int cwd = p->cwd ? open(p->cwd, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (p->cwd && cwd < 0)
-        return jm_fail_errno(&ctx->error, JIANMU_INVALID, errno, "directory '%s'", p->cwd);
-    jm_auto_free const char **argv = resolve_argv(ctx, p->argv, &program);
-    struct jm_reapers *reapers = argv ? jm_runner_reapers(ctx->runner, &ctx->error) : NULL;
-    struct jm_process_result *result = reapers ? calloc(1, sizeof *result) : NULL;
-    if (!result)
-        return argv && reapers ? jm_fail_memory(&ctx->error) : -1;
-    jm_process_limits(ctx, &spec);
-    int64_t own = p->timeout_s > 0 ? jm_after(jm_now(), p->timeout_s) : 0;
-    if (own && (!spec.deadline || own < spec.deadline))
-        spec.deadline = own;
-    spec.argv = argv;
-    spec.env = env;
-    spec.cwd_fd = p->cwd ? cwd : ctx->workdir ? ctx->workdir->work_fd : -1;
-    spec.scratch_fd = ctx->workdir ? ctx->workdir->base_fd : -1;
-    spec.input = p->input;
-    spec.input_len = p->input_len;
-    if (p->capture)
-        spec.capture = p->capture;
-    if (jm_process_run(reapers, &spec, result, &ctx->error)) {
-        free(result);
-        return -1;
-    }
+    pthread_mutex_lock(&ctx->lock);
     jm_process_account(ctx, result);
     if (result->reason != JIANMU_EXITED && result->reason != JIANMU_SIGNALLED && result->reason != JIANMU_TIMEOUT)
         ctx->limit = result->reason;
     if (!(p->flags & JIANMU_PROCESS_PRIVATE))
         jm_result_take_process(ctx->result, result);
+    pthread_mutex_unlock(&ctx->lock);
     if (jm_context_keep(ctx, release_process, result))
         return -1;
     if (end)
@@ -142,26 +133,79 @@ static int run(jm_context *ctx, const struct jianmu_process *p, const char *cons
     return 0;
 }
 
+static int fill_spec(jm_context *ctx, const struct jianmu_process *p, struct jm_process_spec *spec, jianmu_error **err)
+{
+    if (jm_process_limits(ctx, spec, err))
+        return -1;
+    int64_t own = p->timeout_s > 0 ? jm_after(jm_now(), p->timeout_s) : 0;
+    if (own && (!spec->deadline || own < spec->deadline))
+        spec->deadline = own;
+    if (ctx->workdir) {
+        spec->cwd_fd = ctx->workdir->work_fd;
+        spec->scratch_fd = ctx->workdir->base_fd;
+    }
+    spec->input = p->input;
+    spec->input_len = p->input_len;
+    if (p->capture)
+        spec->capture = p->capture;
+    return 0;
+}
+
+static int run(jm_context *ctx, const struct jianmu_process *p, const char *const *env, struct jianmu_process_end *end,
+               jianmu_error **err)
+{
+    struct jm_process_spec spec = {0};
+    jm_auto_free char *program = NULL;
+    jm_auto_fd int cwd = p->cwd ? open(p->cwd, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (p->cwd && cwd < 0)
+        return jm_fail_errno(err, JIANMU_INVALID, errno, "directory '%s'", p->cwd);
+    jm_auto_free const char **argv = resolve_argv(ctx, p->argv, &program, err);
+    struct jm_reapers *reapers = argv ? jm_runner_reapers(ctx->runner, err) : NULL;
+    if (!reapers || fill_spec(ctx, p, &spec, err))
+        return -1;
+    spec.argv = argv;
+    spec.env = env;
+    if (p->cwd)
+        spec.cwd_fd = cwd;
+    struct jm_process_result *result = calloc(1, sizeof *result);
+    if (!result)
+        return jm_fail_memory(err);
+    if (jm_process_run(reapers, &spec, result, err)) {
+        free(result);
+        return -1;
+    }
+    return account(ctx, p, result, end);
+}
+
+/* What the struct of a plug-in says, whatever its size. */
+static int read_request(jm_context *ctx, const struct jianmu_process *given, struct jianmu_process *p, jianmu_error **err)
+{
+    if (given->size < offsetof(struct jianmu_process, argv) + sizeof p->argv)
+        return jm_fail(err, JIANMU_INVALID, "process: the size %u of its description is too small", given->size);
+    memcpy(p, given, given->size < sizeof *p ? given->size : sizeof *p);
+    if (p->flags & ~(uint64_t)JIANMU_PROCESS_PRIVATE)
+        return jm_fail(err, JIANMU_UNSUPPORTED, "process: unknown flags %#llx", (unsigned long long)p->flags);
+    if (p->timeout_s < 0 || isnan(p->timeout_s))
+        return jm_fail(err, JIANMU_INVALID, "process: its timeout is no time");
+    if (!p->argv || !p->argv[0])
+        return jm_fail(err, JIANMU_INVALID, "process: no program");
+    if (!ctx->result)
+        return jm_fail(err, JIANMU_INVALID, "process: there is no call");
+    return 0;
+}
+
 int jm_service_process(jianmu_context *public, const struct jianmu_process *given, struct jianmu_process_end *end)
 {
     jm_context *ctx = jm_context_of(public);
     struct jianmu_process p = {0};
-    if (given->size < offsetof(struct jianmu_process, argv) + sizeof p.argv)
-        return jm_fail(&ctx->error, JIANMU_INVALID, "process: the size %u of its description is too small", given->size);
-    memcpy(&p, given, given->size < sizeof p ? given->size : sizeof p);
-    if (p.flags & ~(uint64_t)JIANMU_PROCESS_PRIVATE)
-        return jm_fail(&ctx->error, JIANMU_UNSUPPORTED, "process: unknown flags %#llx", (unsigned long long)p.flags);
-    if (!p.argv || !p.argv[0])
-        return jm_fail(&ctx->error, JIANMU_INVALID, "process: no program");
-    if (!ctx->result)
-        return jm_fail(&ctx->error, JIANMU_INVALID, "process: there is no call");
-    if (p.env)
-        return run(ctx, &p, p.env, end);
+    jianmu_error *err = NULL;
+    if (read_request(ctx, given, &p, &err))
+        return jm_context_fail(ctx, err);
     /* the call's own environment names a private HOME and TMPDIR, so there must be one */
-    if (!ctx->workdir && !jm_service_workdir_open(public))
+    if (!p.env && !jm_service_workdir_open(public))
         return -1;
-    char **env = jm_environment_new(ctx, ctx->workdir, &ctx->error);
-    int status = env ? run(ctx, &p, (const char *const *)env, end) : -1;
-    jm_environment_free(env);
-    return status;
+    char **own = p.env ? NULL : jm_environment_new(ctx, ctx->workdir, &err);
+    int status = p.env || own ? run(ctx, &p, p.env ? p.env : (const char *const *)own, end, &err) : -1;
+    jm_environment_free(own);
+    return err ? jm_context_fail(ctx, err) : status;
 }

@@ -32,7 +32,7 @@ static json_t *make_request(jm_context *ctx, json_t *args)
         if (!e->setting.value || json_is_null(e->setting.value) || (knob && !(knob->flags & JM_IN_CONSTRAINTS)))
             continue;
         /* limits of the host's backend hold around the tool host; inside, only what tools themselves read counts */
-        if (knob && (knob->flags & JM_PER_MODE))
+        if (knob ? knob->flags & JM_PER_MODE : !(e->flags & JM_PER_TOOL))
             continue;
         if (json_object_set(knob ? settings : own, e->name, e->setting.value))
             return NULL;
@@ -66,8 +66,8 @@ static void take_frame(struct answer *a)
         return;
     }
     const char *name = json_string_value(json_object_get(json, "name"));
-    if (f->type == JM_FRAME_EVENT && name && a->ctx->listening)
-        jm_call_say(a->ctx, name, json_object_get(json, "payload"));
+    if (f->type == JM_FRAME_EVENT && name)
+        jm_call_forward(a->ctx, name, json_object_get(json, "payload"));
     json_decref(json);
 }
 
@@ -106,7 +106,8 @@ static int run_host(jm_context *ctx, const char **argv, char **env, const struct
     struct jm_reapers *reapers = jm_runner_reapers(ctx->runner, &ctx->error);
     if (!reapers)
         return -1;
-    jm_process_limits(ctx, &spec);
+    if (jm_process_limits(ctx, &spec, &ctx->error))
+        return -1;
     spec.argv = argv;
     spec.env = (const char *const *)env;
     spec.cwd_fd = ctx->workdir->work_fd;
@@ -115,15 +116,15 @@ static int run_host(jm_context *ctx, const char **argv, char **env, const struct
     spec.input_len = request->len;
     spec.output = on_output;
     spec.output_data = a;
-    spec.output_limit = 0; /* holds for what the tool prints, and is kept inside */
+    spec.stdout_is_free = true; /* the answer is no output; what the tool prints comes by standard error */
     /* a tool that looks at its deadline meets it inside, and may still say so */
     if (spec.deadline && ctx->tool->cooperates && spec.deadline < INT64_MAX - GRACE)
         spec.deadline += GRACE;
     if (jm_process_run(reapers, &spec, process, &ctx->error))
         return -1;
-    jm_process_account(ctx, process);
     free(jm_steal(process->out.data));
     process->out = (struct jm_stream){0};
+    jm_process_account(ctx, process);
     return 0;
 }
 
@@ -150,30 +151,28 @@ static void say_failed(jm_context *ctx, json_t *failed)
 /* The process ended; what does its answer, or the lack of one, mean? */
 static json_t *read_answer(jm_context *ctx, struct answer *a, struct jm_process_result *process)
 {
-    jm_auto_json json_t *answer = a->result;
-    a->result = NULL;
-    if (!a->reader.broken && a->reader.in_payload)
-        free(jm_steal(a->reader.frame.data));
+    json_t *answer = a->result;
+    bool by_time = process->reason == JIANMU_TIMEOUT || process->reason == JIANMU_CANCELLED;
+    bool stopped = process->reason != JIANMU_EXITED && process->reason != JIANMU_SIGNALLED;
+    if (stopped && !(answer && by_time)) { /* a limit was passed, whatever the tool had to say before */
+        ctx->failed = true;
+        ctx->limit = by_time ? JIANMU_EXITED : process->reason;
+        return json_incref(json_object_get(answer, "result"));
+    }
     if (answer && json_is_true(json_object_get(answer, "ok"))) {
         say_failed(ctx, json_object_get(answer, "failed"));
         json_t *limit = json_object_get(answer, "limit");
         ctx->result->value_dropped = (uint64_t)json_integer_value(json_object_get(answer, "dropped"));
         ctx->result->heavy = true;
-        if (limit)
+        if (limit && strcmp(jianmu_reason_name((jianmu_reason)json_integer_value(limit)), "unknown"))
             ctx->limit = (jianmu_reason)json_integer_value(limit);
         return json_incref(json_object_get(answer, "result"));
     }
     if (answer)
         return read_error(ctx, answer);
-    if (process->reason != JIANMU_EXITED && process->reason != JIANMU_SIGNALLED) {
-        ctx->failed = true;
-        ctx->limit = process->reason == JIANMU_TIMEOUT || process->reason == JIANMU_CANCELLED ? JIANMU_EXITED
-                                                                                             : process->reason;
-        return NULL;
-    }
     size_t len;
     jm_auto_free char *text = jm_utf8_repair(process->err.data, process->err.len, &len);
-    if (process->exit_code == 127 || process->exit_code == 126)
+    if (process->exit_code >= 125 && process->exit_code <= 127)
         jm_fail(&ctx->error, JIANMU_UNAVAILABLE, "the tool host '%s' could not be started: %s", entry_path(),
                 text ? text : "");
     else
@@ -184,6 +183,30 @@ static json_t *read_answer(jm_context *ctx, struct answer *a, struct jm_process_
                      process->signal ? "signal" : "status", process->signal ? process->signal : process->exit_code) < 0)
             ctx->result->message = NULL;
     }
+    return NULL;
+}
+
+static void end_answer(struct answer *a)
+{
+    json_decref(a->result);
+    if (!a->reader.broken && a->reader.in_payload)
+        free(a->reader.frame.data);
+}
+
+/* new: the request as text; what cannot be one is the caller's fault. */
+static char *print_request(jm_context *ctx, json_t *args)
+{
+    jm_auto_json json_t *request = make_request(ctx, args);
+    jm_auto_free char *text = request ? jm_json_print(request, 0, NULL) : NULL;
+    if (text && strlen(text) <= JM_FRAME_MOST)
+        return jm_steal(text);
+    if (text)
+        jm_fail(&ctx->error, JIANMU_INVALID, "the arguments of tool '%s' are larger than a tool host takes (64 MiB)",
+                ctx->subject);
+    else if (request && !jm_json_can_print(request))
+        jm_fail(&ctx->error, JIANMU_INVALID, "the arguments of tool '%s' are nested too deeply", ctx->subject);
+    else
+        jm_fail_memory(&ctx->error);
     return NULL;
 }
 
@@ -198,8 +221,7 @@ json_t *jm_service_host_tool(jianmu_context *public, const char *const *prefix, 
         return NULL;
     const char *const tail[] = {entry_path(), "serve", NULL};
     jm_auto_free const char **argv = make_command(prefix, tail);
-    jm_auto_json json_t *request = make_request(ctx, args);
-    jm_auto_free char *text = request ? jm_json_print(request, 0, NULL) : NULL;
+    jm_auto_free char *text = print_request(ctx, args);
     char **env = text ? jm_environment_new(ctx, ctx->workdir, &ctx->error) : NULL;
     struct jm_buffer frame = {0};
     json_t *value = NULL;
@@ -214,6 +236,7 @@ json_t *jm_service_host_tool(jianmu_context *public, const char *const *prefix, 
             value = read_answer(ctx, &answer, &process);
             jm_result_take_process(ctx->result, &process);
         }
+        end_answer(&answer);
         jm_process_result_free(&process);
     }
     if ((!argv || !text || frame.failed) && !ctx->error)

@@ -4,6 +4,7 @@
 #include "call/services.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "call/runner.h"
 #include <fcntl.h>
 #include <stdio.h>
@@ -44,34 +45,40 @@ int jm_service_cancelled(jianmu_context *public)
 
 static int own_timer(jm_context *ctx)
 {
-    if (ctx->own_timer_fd >= 0)
-        return ctx->own_timer_fd;
-    int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     struct itimerspec at = {.it_value = {(time_t)(ctx->deadline / JM_SECOND), (long)(ctx->deadline % JM_SECOND)}};
-    if (fd >= 0)
-        timerfd_settime(fd, TFD_TIMER_ABSTIME, &at, NULL);
-    return ctx->own_timer_fd = fd;
+    enter(ctx);
+    pthread_mutex_lock(&ctx->lock);
+    if (ctx->own_timer_fd < 0) {
+        ctx->own_timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+        if (ctx->own_timer_fd >= 0)
+            timerfd_settime(ctx->own_timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
+        if (ctx->abandoned)
+            jm_context_tell_abandoned(ctx);
+    }
+    int fd = ctx->own_timer_fd;
+    pthread_mutex_unlock(&ctx->lock);
+    leave(ctx);
+    return fd;
 }
 
 int jm_service_poll_fd(jianmu_context *public)
 {
     jm_context *ctx = jm_context_of(public);
     /* the descriptors of a call object may be closed once its caller has gone */
-    if (!ctx->call || ctx->gate)
+    if (ctx->gate || !ctx->call)
         return own_timer(ctx);
     return jm_call_timer_fd(ctx->call, ctx->deadline);
-}
-
-static void release_json(void *json)
-{
-    json_decref(json);
 }
 
 /* A timeout of the call's own stands above the plan's; NULL without memory. */
 static json_t *own_timeout(jm_context *ctx)
 {
-    json_t *seconds = json_real(ctx->timeout_s);
-    return seconds && jm_context_keep(ctx, release_json, seconds) == 0 ? seconds : NULL;
+    pthread_mutex_lock(&ctx->lock);
+    if (!ctx->own_timeout)
+        ctx->own_timeout = json_real(ctx->timeout_s);
+    json_t *seconds = ctx->own_timeout;
+    pthread_mutex_unlock(&ctx->lock);
+    return seconds;
 }
 
 json_t *jm_service_setting(jianmu_context *public, const char *name)
@@ -91,6 +98,15 @@ static size_t split_grant(const char *grant, int *writable)
     return *writable || (len > 3 && !strcmp(grant + len - 3, ":ro")) ? len - 3 : len;
 }
 
+static int open_directory(jm_context *ctx, const char *which, const char *grant, int len)
+{
+    jm_auto_free char *path = strndup(grant, (size_t)len);
+    int fd = path ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        jm_fail_errno(&ctx->error, JIANMU_INVALID, path ? errno : ENOMEM, "%s '%.*s'", which, len, grant);
+    return fd;
+}
+
 int jm_service_directory(jianmu_context *public, const char *which, int *writable)
 {
     jm_context *ctx = jm_context_of(public);
@@ -101,39 +117,59 @@ int jm_service_directory(jianmu_context *public, const char *which, int *writabl
     size_t len = split_grant(grant, &rw);
     if (writable)
         *writable = rw && !skill;
-    if (ctx->directory_fd[skill] >= 0)
-        return ctx->directory_fd[skill];
-    jm_auto_free char *path = strndup(grant, len);
-    int fd = path ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (fd < 0)
-        jm_fail_errno(&ctx->error, JIANMU_INVALID, path ? errno : ENOMEM, "%s '%.*s'", which, (int)len, grant);
-    return ctx->directory_fd[skill] = fd;
+    pthread_mutex_lock(&ctx->lock);
+    if (ctx->directory_fd[skill] < 0)
+        ctx->directory_fd[skill] = open_directory(ctx, which, grant, (int)len);
+    int fd = ctx->directory_fd[skill];
+    pthread_mutex_unlock(&ctx->lock);
+    return fd;
+}
+
+/* What is no code of ours would have no name, and no way through a tool host. */
+static jianmu_code known_code(int code)
+{
+    bool named = code != JIANMU_OK && strcmp(jianmu_code_name((jianmu_code)code), "unknown");
+    return named ? (jianmu_code)code : JIANMU_INTERNAL;
 }
 
 __attribute__((format(printf, 3, 4))) static int service_fail(jianmu_context *public, int code, const char *format, ...)
 {
-    jm_context *ctx = jm_context_of(public);
+    jianmu_error *err = NULL;
     va_list ap;
     va_start(ap, format);
-    jm_vfail(&ctx->error, (jianmu_code)code, format, ap);
+    jm_vfail(&err, known_code(code), format, ap);
     va_end(ap);
-    return -1;
+    return jm_context_fail(jm_context_of(public), err);
+}
+
+/* new: always valid UTF-8, as JSON and models want it; NULL without memory. */
+__attribute__((format(printf, 1, 0))) static char *print_text(const char *format, va_list ap)
+{
+    char *text;
+    size_t len;
+    if (vasprintf(&text, format, ap) < 0)
+        return NULL;
+    char *valid = jm_utf8_repair(text, strlen(text), &len);
+    free(text);
+    return valid;
 }
 
 __attribute__((format(printf, 2, 3))) static int service_tool_failed(jianmu_context *public, const char *format, ...)
 {
     jm_context *ctx = jm_context_of(public);
-    char *text;
     va_list ap;
     va_start(ap, format);
-    int n = vasprintf(&text, format, ap);
+    char *text = print_text(format, ap);
     va_end(ap);
+    pthread_mutex_lock(&ctx->lock);
     ctx->failed = true;
-    if (n < 0 || !ctx->result)
-        return -1;
-    free(ctx->result->message);
-    ctx->result->message = text;
-    ctx->result->heavy = true;
+    if (ctx->result && text) {
+        free(ctx->result->message);
+        ctx->result->message = jm_steal(text);
+        ctx->result->heavy = true;
+    }
+    pthread_mutex_unlock(&ctx->lock);
+    free(text);
     return -1;
 }
 
@@ -150,14 +186,13 @@ static void emit(jm_context *ctx, const char *name, json_t *payload)
 __attribute__((format(printf, 2, 3))) static void service_log(jianmu_context *public, const char *format, ...)
 {
     jm_context *ctx = jm_context_of(public);
-    char *text;
     if (!ctx->listening)
         return;
     va_list ap;
     va_start(ap, format);
-    int n = vasprintf(&text, format, ap);
+    char *text = print_text(format, ap);
     va_end(ap);
-    if (n < 0)
+    if (!text)
         return;
     emit(ctx, "execution.log", json_pack("{s:s}", "text", text));
     free(text);
@@ -168,14 +203,22 @@ static void service_progress(jianmu_context *public, double fraction, const char
     jm_context *ctx = jm_context_of(public);
     if (!ctx->listening)
         return;
+    size_t len;
     json_t *known = fraction >= 0 && fraction <= 1 ? json_real(fraction) : json_null();
-    emit(ctx, "execution.progress", json_pack("{s:o, s:s}", "fraction", known, "text", text ? text : ""));
+    jm_auto_free char *valid = text ? jm_utf8_repair(text, strlen(text), &len) : NULL;
+    emit(ctx, "execution.progress", json_pack("{s:o, s:s}", "fraction", known, "text", valid ? valid : ""));
 }
 
 /* A plug-in may not say that a call began or ended. */
 static bool own_name(const char *name)
 {
-    return name && strchr(name, '.') && strncmp(name, "execution.", 10);
+    return name && strchr(name, '.') && strncmp(name, "execution.", 10) && jm_utf8_is_valid(name, strlen(name));
+}
+
+void jm_call_forward(jm_context *ctx, const char *name, json_t *payload)
+{
+    if (ctx->listening && (own_name(name) || !strcmp(name, "execution.log") || !strcmp(name, "execution.progress")))
+        jm_call_say(ctx, name, payload);
 }
 
 static void service_event(jianmu_context *public, const char *name, json_t *payload)

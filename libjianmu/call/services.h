@@ -31,13 +31,16 @@ json_t *jm_service_host_tool(jianmu_context *ctx, const char *const *prefix, jso
 int jm_service_frame_write(jianmu_context *ctx, int fd, uint32_t type, uint64_t id, const void *data, uint64_t len);
 int jm_service_frame_read(jianmu_context *ctx, int fd, uint32_t *type, uint64_t *id, void **data, uint64_t *len);
 
+/* An event that came from a tool host, which may say no more than a plug-in may. */
+void jm_call_forward(jm_context *ctx, const char *name, json_t *payload);
 /* The environment of a process of this call (D6): new, NULL-terminated, one allocation a string. */
 char **jm_environment_new(jm_context *ctx, const struct jm_workdir *dir, jianmu_error **err);
 void jm_environment_free(char **env);
 /* The program argv[0] stands for: python3 is the configured or the real one; new. */
 char *jm_interpreter_path(jm_context *ctx, const char *program, jianmu_error **err);
-/* What the plan sets, put into a process: limits, deadline, cancel, capture. */
-void jm_process_limits(jm_context *ctx, struct jm_process_spec *spec);
+/* What the plan sets, put into a process: limits, deadline, cancel, capture. Limits hold for the call: what earlier
+ * processes of it have used is taken off. -1: one cannot be had. */
+int jm_process_limits(jm_context *ctx, struct jm_process_spec *spec, jianmu_error **err);
 /* Usage of a process added to the call's. */
 void jm_process_account(jm_context *ctx, const struct jm_process_result *process);
 

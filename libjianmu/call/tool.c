@@ -59,12 +59,11 @@ static jianmu_tool *prepare(jianmu_runner *r, const char *name, jianmu_error **e
     tool->name = item->name;
     tool->cooperates = item->flags & JIANMU_COOPERATES;
     tool->plan = jm_plan_new(r->config, r->constraints, r->backend->mode, name, item, err);
-    if (tool->plan && !jm_limits_check(r->backend, tool->plan, item, &tool->enforced, &tool->refusal, err) &&
+    if (tool->plan && !jm_limits_check(r->backend, tool->plan, item, &tool->limits, err) &&
         !open_tool(tool, err))
         return tool;
     jm_plan_free(tool->plan);
-    json_decref(tool->enforced);
-    free(tool->refusal);
+    jm_limits_free(&tool->limits);
     free(tool);
     return NULL;
 }
@@ -113,22 +112,20 @@ int jianmu_run_tool(jianmu_runner *r, const jianmu_tool *tool, json_t *args, jia
     jm_context_init(&ctx, r, tool->plan, call);
     ctx.tool = tool;
     ctx.subject = tool->name;
-    ctx.result = jm_result_prepare(result, err);
-    if (!ctx.result)
-        return -1;
+    ctx.result = jm_result_prepare(result, &ctx.error);
     ctx.timeout_s = call && call->timeout_s > 0 ? call->timeout_s : tool->plan->timeout_s;
     if (ctx.timeout_s > 0 || r->bus || !tool->plugin.run)
         jm_call_begin(&ctx);
     json_t *own = NULL;
     if (!args)
         args = own = json_object();
-    if (__builtin_expect(!args, 0))
+    if (__builtin_expect(!args || !ctx.result, 0))
         jm_fail_memory(&ctx.error);
     else if (__builtin_expect(!json_is_object(args), 0))
         jm_fail(&ctx.error, JIANMU_INVALID, "arguments of tool '%s' must be a JSON object", tool->name);
     else if (jm_context_cancelled_by_caller(&ctx))
         ctx.failed = true;
-    else if (jm_call_admit(&ctx, tool->refusal, tool->enforced))
+    else if (jm_call_admit(&ctx, &tool->limits))
         ctx.result->value = r->backend->plugin->run_tool
                                 ? r->backend->plugin->run_tool(r->backend->instance, &ctx.public, args)
                                 : (jm_fail(&ctx.error, JIANMU_UNSUPPORTED, "backend '%s' runs no tools", r->backend->mode), NULL);

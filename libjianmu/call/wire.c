@@ -6,6 +6,7 @@
 #include "call/services.h"
 #include <endian.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -159,24 +160,42 @@ int jm_frame_read(int fd, struct jm_frame *frame, jianmu_error **err)
     return 0;
 }
 
+/* The host may not be ready for a SIGPIPE: one that this write raises is taken back. */
+static int write_quietly(int fd, uint32_t type, uint64_t id, const void *data, size_t len)
+{
+    static const struct timespec at_once = {0, 0};
+    sigset_t pipe, before, pending;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &pipe, &before);
+    int status = jm_frame_write(fd, type, id, data, len), error = errno;
+    if (status && error == EPIPE && !sigismember(&pending, SIGPIPE))
+        while (sigtimedwait(&pipe, NULL, &at_once) < 0 && errno == EINTR)
+            ;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return status;
+}
+
 int jm_service_frame_write(jianmu_context *public, int fd, uint32_t type, uint64_t id, const void *data, uint64_t len)
 {
-    jm_context *ctx = jm_context_of(public);
+    jianmu_error *err = NULL;
     if (len > JM_FRAME_MOST)
-        return jm_fail(&ctx->error, JIANMU_INVALID, "frame: %llu bytes are more than one may hold",
-                       (unsigned long long)len);
-    if (jm_frame_write(fd, type, id, data, (size_t)len))
-        return jm_fail_errno(&ctx->error, JIANMU_INTERNAL, errno, "writing a frame");
-    return 0;
+        jm_fail(&err, JIANMU_INVALID, "frame: %llu bytes are more than one may hold", (unsigned long long)len);
+    else if (write_quietly(fd, type, id, data, (size_t)len))
+        jm_fail_errno(&err, JIANMU_INTERNAL, errno, "writing a frame");
+    return err ? jm_context_fail(jm_context_of(public), err) : 0;
 }
 
 int jm_service_frame_read(jianmu_context *public, int fd, uint32_t *type, uint64_t *id, void **data, uint64_t *len)
 {
     jm_context *ctx = jm_context_of(public);
     struct jm_frame frame;
-    int status = jm_frame_read(fd, &frame, &ctx->error);
+    jianmu_error *err = NULL;
+    int status = jm_frame_read(fd, &frame, &err);
     if (status)
-        return status;
+        return err ? jm_context_fail(ctx, err) : status;
     *type = frame.type;
     *id = frame.id;
     *data = frame.data;

@@ -4,6 +4,7 @@
  * to the worker from then on. */
 #include "config.h"
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "call/runner.h"
 #include "call/services.h"
 #include <signal.h>
@@ -14,7 +15,8 @@ struct jm_worker {
     jianmu_runner *runner;
     pthread_t thread;
     atomic_uint wake;            /* changes when there is work, or the end has come */
-    atomic_uint word;            /* JM_WAIT_...: what the caller waits for */
+    atomic_uint *word;           /* JM_WAIT_...: what the caller waits for; of its call, or the next */
+    atomic_uint own_word;
     bool stop;
     jm_context ctx;              /* its own: the caller's stack may be gone */
     jianmu_result scratch;       /* what the tool's context writes to */
@@ -35,10 +37,8 @@ static void clear_call(struct jm_worker *w)
     json_decref(w->value);
     w->args = w->value = NULL;
     jianmu_error_free(w->ctx.error);
-    free(w->scratch.message);
-    for (int i = 0; i < 2; i++)
-        free(w->scratch.stream[i].data);
-    w->scratch = (jianmu_result){0};
+    w->ctx.error = NULL;
+    jm_result_empty(&w->scratch);
 }
 
 static void free_worker(struct jm_worker *w)
@@ -53,8 +53,8 @@ static bool hand_over(struct jm_worker *w)
     pthread_mutex_lock(&w->gate);
     bool abandoned = w->ctx.abandoned;
     if (!abandoned) {
-        atomic_fetch_or(&w->word, JM_WAIT_DONE);
-        jm_futex_wake(&w->word);
+        atomic_fetch_or(w->word, JM_WAIT_DONE);
+        jm_futex_wake(w->word);
     }
     pthread_mutex_unlock(&w->gate);
     return !abandoned;
@@ -132,22 +132,17 @@ static struct jm_worker *get_worker(jianmu_runner *runner, jm_context *ctx)
 /* True: done. False: the deadline or a cancel came first. */
 static bool wait_for(struct jm_worker *w, jm_context *ctx)
 {
-    if (ctx->call)
-        atomic_store(&ctx->call->waiting, &w->word);
-    bool done;
     for (;;) {
-        unsigned now = atomic_load(&w->word);
-        done = now & JM_WAIT_DONE;
-        if (done || jm_context_cancelled_by_caller(ctx) || jm_service_past(ctx))
-            break;
+        unsigned now = atomic_load(w->word);
+        if (now & JM_WAIT_DONE)
+            return true;
+        if (jm_context_cancelled_by_caller(ctx) || jm_service_past(ctx))
+            return false;
         if (now & JM_WAIT_CANCELLED) /* meant for an earlier call */
-            atomic_fetch_and(&w->word, ~JM_WAIT_CANCELLED);
+            atomic_fetch_and(w->word, ~JM_WAIT_CANCELLED);
         else
-            jm_futex_wait(&w->word, now, ctx->deadline);
+            jm_futex_wait(w->word, now, ctx->deadline);
     }
-    if (ctx->call)
-        atomic_store(&ctx->call->waiting, NULL);
-    return done;
 }
 
 static void abandon_locked(struct jm_worker *w, jm_context *ctx)
@@ -155,6 +150,7 @@ static void abandon_locked(struct jm_worker *w, jm_context *ctx)
     jianmu_runner *runner = ctx->runner;
     w->ctx.abandoned = true;
     w->ctx.call = NULL;
+    jm_context_tell_abandoned(&w->ctx);
     pthread_detach(w->thread);
     pthread_mutex_lock(&runner->lock);
     runner->abandoned++;
@@ -171,11 +167,8 @@ static json_t *take_back(struct jm_worker *w, jm_context *ctx)
     json_t *value = jm_steal(w->value);
     ctx->failed = w->ctx.failed;
     ctx->limit = w->ctx.limit;
-    ctx->error = jm_steal(w->ctx.error);
-    if (w->scratch.message) {
-        ctx->result->message = jm_steal(w->scratch.message);
-        ctx->result->heavy = true;
-    }
+    jm_fail_take(&ctx->error, jm_steal(w->ctx.error));
+    jm_result_absorb(ctx->result, &w->scratch);
     clear_call(w);
     jianmu_runner *runner = ctx->runner;
     pthread_mutex_lock(&runner->lock);
@@ -191,20 +184,25 @@ json_t *jm_worker_call(jm_context *ctx, json_t *args)
     if (!w)
         return NULL;
     /* the caller may be gone before the tool is: it gets a copy */
-    w->args = json_deep_copy(args);
-    w->ctx = *ctx;
+    w->args = jm_json_deep_copy(args);
+    jm_context_split(&w->ctx, ctx);
+    jm_result_empty(&w->scratch);
     w->ctx.result = &w->scratch;
     w->ctx.gate = &w->gate;
-    atomic_store(&w->word, w->args ? 0 : JM_WAIT_DONE);
+    w->word = ctx->call ? &ctx->call->word : &w->own_word;
+    atomic_store(w->word, 0);
     if (!w->args) {
-        jm_fail_memory(&w->ctx.error);
+        if (jm_json_can_print(args))
+            jm_fail_memory(&w->ctx.error);
+        else
+            jm_fail(&w->ctx.error, JIANMU_INVALID, "the arguments of tool '%s' are nested too deeply", ctx->subject);
         return take_back(w, ctx);
     }
     atomic_fetch_add(&w->wake, 1);
     jm_futex_wake(&w->wake);
     if (!wait_for(w, ctx)) {
         pthread_mutex_lock(&w->gate);
-        bool done = atomic_load(&w->word) & JM_WAIT_DONE;
+        bool done = atomic_load(w->word) & JM_WAIT_DONE;
         if (!done)
             abandon_locked(w, ctx);
         pthread_mutex_unlock(&w->gate);

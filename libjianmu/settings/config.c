@@ -28,10 +28,18 @@ jianmu_config *jianmu_config_new(void)
     jianmu_config *config = calloc(1, sizeof *config);
     if (!config)
         return NULL;
+    config->owners = 1;
     config->sysconfdir = JM_SYSCONFDIR;
     config->plugin_root = JM_BACKENDS_ROOT;
     config->secure = getauxval(AT_SECURE) != 0;
     return config;
+}
+
+jianmu_config *jm_config_hold(const jianmu_config *config)
+{
+    jianmu_config *held = (jianmu_config *)config;
+    atomic_fetch_add(&held->owners, 1);
+    return held;
 }
 
 static void free_strings(char **list, size_t count)
@@ -64,7 +72,7 @@ static void unload(jianmu_config *c)
     free(c->file);
     free(c->policy_file);
     json_decref(c->env_args_max);
-    *c = (jianmu_config){.dirs = c->dirs, .dir_count = c->dir_count, .sysconfdir = c->sysconfdir,
+    *c = (jianmu_config){.owners = c->owners, .dirs = c->dirs, .dir_count = c->dir_count, .sysconfdir = c->sysconfdir,
                          .plugin_root = c->plugin_root, .secure = c->secure};
 }
 
@@ -75,7 +83,7 @@ const char *jianmu_config_file(const jianmu_config *config)
 
 void jianmu_config_free(jianmu_config *config)
 {
-    if (!config)
+    if (!config || atomic_fetch_sub(&config->owners, 1) != 1)
         return;
     unload(config);
     free_strings(config->dirs, config->dir_count);
@@ -90,9 +98,11 @@ int jianmu_config_add_plugin_dir(jianmu_config *config, const char *dir, jianmu_
     if (*dir != '/')
         return jm_fail(err, JIANMU_INVALID, "plug-in directory: %s is not an absolute path", jm_show(shown, dir));
     char **slot = jm_append(&config->dirs, &config->dir_count, sizeof *slot);
-    if (!slot || !(*slot = strdup(dir)))
-        return jm_fail_memory(err);
-    return 0;
+    if (slot && (*slot = strdup(dir)))
+        return 0;
+    if (slot)
+        config->dir_count--;
+    return jm_fail_memory(err);
 }
 
 static int read_environment(jianmu_config *c, jianmu_error **err)

@@ -5,6 +5,7 @@
 
 #include "settings/keys.h"
 #include "settings/yaml.h"
+#include <stdatomic.h>
 
 /* A value of the file below execution: or plugins: */
 struct jm_named {
@@ -25,6 +26,7 @@ struct jm_bound {
 };
 
 struct jianmu_config {
+    atomic_uint owners;      /* the caller, and each runner */
     char **dirs;             /* --plugin-dir */
     size_t dir_count;
     const char *sysconfdir;  /* where jianmu/policy.yaml and jianmu/jianmu.yaml are; tests set others of both */
@@ -68,7 +70,6 @@ int jm_check_plugins_path(const jianmu_config *config, const struct jm_node *roo
 /* policy.yaml, if there is one; fills bounds. */
 int jm_policy_load(jianmu_config *config, jianmu_error **err);
 
-const struct jm_setting *jm_config_value(const jianmu_config *config, const char *path); /* NULL: not set */
 
 bool jm_glob_match(const char *glob, const char *name); /* "*" and "?" */
 bool jm_glob_is_literal(const char *glob);

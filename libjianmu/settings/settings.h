@@ -91,7 +91,10 @@ const char *jm_layer_name(enum jm_layer layer);
 char *jm_mode_resolve(const jianmu_config *config, const jianmu_constraints *constraints, const char *subject,
                       jianmu_error **err);
 
+/* One more owner: it lives until jianmu_config_free was called for each. */
+jianmu_config *jm_config_hold(const jianmu_config *config);
 /* config's own: what others ask of it */
+const struct jm_setting *jm_config_value(const jianmu_config *config, const char *path); /* by its place in the file; NULL: not set */
 struct jm_registry *jm_config_registry(const jianmu_config *config);
 /* A NULL config given by a caller stands for defaults and the installed plug-ins: this makes that one; new. */
 jianmu_config *jm_config_default(jianmu_error **err);
