@@ -2,6 +2,7 @@
  * Tools that are odd on purpose, for the tests of calls. */
 #include "jianmu-plugin.h"
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,6 +147,140 @@ static json_t *settings(void *self, jianmu_context *ctx, json_t *args)
     return found;
 }
 
+/* Uncooperative: sleeps, then asks for all that its call may have had. */
+static json_t *late_reader(void *self, jianmu_context *ctx, json_t *args)
+{
+    const jianmu_services *core = ctx->services;
+    json_t *seconds = json_object_get(args, "seconds");
+    int fd = (int)json_integer_value(json_object_get(args, "fd"));
+    (void)self;
+    if (json_object_get(args, "poll")) {
+        struct pollfd p = {core->poll_fd(ctx), POLLIN, 0};
+        int told = poll(&p, 1, 20000);
+        return write(fd, told == 1 && core->cancelled(ctx) == 1 ? "t" : "n", 1) == 1 ? json_null() : NULL;
+    }
+    usleep((useconds_t)(json_number_value(seconds) * 1e6));
+    const char *shade = json_string_value(core->setting(ctx, "shade"));
+    core->setting(ctx, "timeout_s");
+    core->directory(ctx, "workspace", NULL);
+    core->poll_fd(ctx);
+    core->log(ctx, "late %s", shade);
+    jianmu_workdir *dir = core->workdir_open(ctx);
+    if (dir && core->collect(ctx, dir))
+        return NULL;
+    core->workdir_close(ctx, dir);
+    core->workdir_close(ctx, dir);
+    if (fd > 0 && write(fd, shade && !strcmp(shade, "grey") ? "g" : "?", 1) != 1)
+        return NULL;
+    return json_string(shade ? shade : "none");
+}
+
+/* Uncooperative; all its work is in processes, whose output is the call's. */
+static json_t *loud_starter(void *self, jianmu_context *ctx, json_t *args)
+{
+    const char *argv[4] = {"sh", "-c", json_string_value(json_object_get(args, "script")), NULL};
+    json_int_t times = json_integer_value(json_object_get(args, "times"));
+    json_t *reasons = json_array();
+    (void)self;
+    for (json_int_t i = 0; i < times; i++) {
+        struct jianmu_process p = JIANMU_PROCESS_INIT;
+        struct jianmu_process_end end = JIANMU_PROCESS_END_INIT;
+        p.argv = argv;
+        if (ctx->services->process(ctx, &p, &end)) {
+            json_decref(reasons);
+            return NULL;
+        }
+        json_array_append_new(reasons, json_integer(end.reason));
+    }
+    return reasons;
+}
+
+static void *use_services(void *arg)
+{
+    jianmu_context *ctx = arg;
+    const jianmu_services *core = ctx->services;
+    const char *argv[] = {"true", NULL};
+    for (int i = 0; i < 5; i++) {
+        struct jianmu_process p = JIANMU_PROCESS_INIT;
+        struct jianmu_process_end end = JIANMU_PROCESS_END_INIT;
+        p.argv = argv;
+        p.flags = i % 2 ? JIANMU_PROCESS_PRIVATE : 0;
+        core->setting(ctx, "timeout_s");
+        core->poll_fd(ctx);
+        core->directory(ctx, "workspace", NULL);
+        core->log(ctx, "thread %d", i);
+        if (core->process(ctx, &p, &end) || end.exit_code)
+            core->fail(ctx, 70, "a process of a thread failed");
+    }
+    return NULL;
+}
+
+static json_t *threaded(void *self, jianmu_context *ctx, json_t *args)
+{
+    pthread_t threads[4];
+    (void)self;
+    (void)args;
+    for (int i = 0; i < 4; i++)
+        if (pthread_create(&threads[i], NULL, use_services, ctx))
+            abort();
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    return json_true();
+}
+
+static json_t *bad_text(void *self, jianmu_context *ctx, json_t *args)
+{
+    (void)self;
+    ctx->services->log(ctx, "log %c", 0xff);
+    ctx->services->progress(ctx, 0.5, "half \xff");
+    ctx->services->event(ctx, "calltools.\xff", NULL);
+    if (json_object_get(args, "error"))
+        ctx->services->fail(ctx, (int)json_integer_value(json_object_get(args, "error")), "bad %c", 0xff);
+    else
+        ctx->services->tool_failed(ctx, "bad %c", 0xff);
+    return NULL;
+}
+
+static json_t *prints(void *self, jianmu_context *ctx, json_t *args)
+{
+    static const char line[1000] = {'x'};
+    (void)self;
+    (void)ctx;
+    for (json_int_t i = json_integer_value(json_object_get(args, "kilobytes")); i > 0; i--)
+        if (write(STDERR_FILENO, line, sizeof line) < 0)
+            break;
+    return json_string("printed");
+}
+
+static json_t *writes(void *self, jianmu_context *ctx, json_t *args)
+{
+    static const char bytes[65536];
+    (void)self;
+    (void)ctx;
+    (void)args;
+    FILE *f = tmpfile();
+    for (int i = 0; f && i < 64; i++)
+        if (fwrite(bytes, 1, sizeof bytes, f) != sizeof bytes)
+            break;
+    if (f)
+        fclose(f);
+    return json_string("written");
+}
+
+static json_t *deep(void *self, jianmu_context *ctx, json_t *args)
+{
+    json_t *value = json_array();
+    (void)self;
+    (void)ctx;
+    (void)args;
+    for (int i = 0; i < 3000; i++) {
+        json_t *outer = json_array();
+        json_array_append_new(outer, value);
+        value = outer;
+    }
+    return value;
+}
+
 struct counter {
     int runs;
 };
@@ -171,6 +306,14 @@ static json_t *counter_run(void *self, jianmu_context *ctx, json_t *args)
 
 #define ANY "{\"type\": \"object\"}"
 #define READS JIANMU_DANGER_READ
+JIANMU_TOOL(late_reader, late_reader, READS, 0, "Sleeps, then uses its call.",
+    "{\"type\": \"object\", \"x-jianmu\": {\"keys\": {\"shade\": {\"type\": \"str\", \"default\": \"grey\"}}}}")
+JIANMU_TOOL(loud_starter, loud_starter, JIANMU_DANGER_DANGEROUS, JIANMU_BY_PROCESS, "Starts processes.", ANY)
+JIANMU_TOOL(threaded, threaded, JIANMU_DANGER_DANGEROUS, JIANMU_COOPERATES | JIANMU_BY_PROCESS, "Uses threads.", ANY)
+JIANMU_TOOL(bad_text, bad_text, READS, JIANMU_COOPERATES, "Says what is no text.", ANY)
+JIANMU_TOOL(prints, prints, READS, JIANMU_COOPERATES, "Prints.", ANY)
+JIANMU_TOOL(writes, writes, READS, JIANMU_COOPERATES, "Writes a file.", ANY)
+JIANMU_TOOL(deep, deep, READS, JIANMU_COOPERATES, "A deep value.", ANY)
 JIANMU_TOOL(echo_it, echo_it, READS, JIANMU_READ_ONLY | JIANMU_COOPERATES, "Gives its arguments back.", ANY)
 JIANMU_TOOL(uncooperative, echo_it, READS, 0, "Gives its arguments back, and looks at no deadline.", ANY)
 JIANMU_TOOL(where, where, READS, JIANMU_READ_ONLY | JIANMU_COOPERATES, "Says where it runs.", ANY)
@@ -187,4 +330,5 @@ JIANMU_TOOL(settings, settings, READS, JIANMU_COOPERATES, "Reads settings.",
 JIANMU_TOOL_WITH(counter, counter_run, counter_open, counter_close, READS, JIANMU_COOPERATES, "Counts its calls.", ANY)
 JIANMU_PLUGIN(JIANMU_ITEM(echo_it), JIANMU_ITEM(where), JIANMU_ITEM(stubborn), JIANMU_ITEM(patient), JIANMU_ITEM(failing),
     JIANMU_ITEM(talker), JIANMU_ITEM(crash), JIANMU_ITEM(long_text), JIANMU_ITEM(starter), JIANMU_ITEM(settings),
-    JIANMU_ITEM(counter), JIANMU_ITEM(uncooperative))
+    JIANMU_ITEM(counter), JIANMU_ITEM(uncooperative), JIANMU_ITEM(late_reader), JIANMU_ITEM(loud_starter),
+    JIANMU_ITEM(threaded), JIANMU_ITEM(bad_text), JIANMU_ITEM(prints), JIANMU_ITEM(writes), JIANMU_ITEM(deep))

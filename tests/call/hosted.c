@@ -35,5 +35,6 @@ static int enforces(void *self, const char *limit)
 }
 
 JIANMU_BACKEND(hosted, NULL, run_job, run_tool, enforces, NULL, 0, "For tests.",
-    "{\"keys\": {}, \"enforces\": [\"timeout_s\", \"cpu_time_s\", \"nofile\", \"max_output\", \"output_limit\"]}")
+    "{\"keys\": {\"flavour\": {\"type\": \"str\", \"default\": \"plain\"}},"
+    " \"enforces\": [\"timeout_s\", \"cpu_time_s\", \"fsize\", \"nofile\", \"max_output\", \"output_limit\"]}")
 JIANMU_PLUGIN(JIANMU_ITEM(hosted))
