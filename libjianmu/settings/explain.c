@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "plugin/registry.h"
 #include "settings/inside.h"
@@ -59,7 +60,8 @@ static json_t *setting_json(const struct jm_setting *s)
         source = NULL;
         return NULL;
     }
-    json_t *json = json_pack("{s:O?, s:s, s:s+}", "value", s->value, "layer", layer, "source", source, "");
+    json_t *value = s->value ? jm_json_deep_copy(s->value) : json_null();
+    json_t *json = json_pack("{s:o, s:s, s:s}", "value", value, "layer", layer, "source", source);
     if (json && s->line && (json_object_set_new(json, "file", json_string(s->file)) ||
                             json_object_set_new(json, "line", json_integer(s->line)))) {
         json_decref(json);

@@ -241,8 +241,9 @@ static json_t *layers_json(const struct jm_knob *knob)
 static json_t *key_json(const struct jm_key *key)
 {
     const char *owner = key->mode ? key->mode : key->tool;
-    json_t *json = json_pack("{s:s, s:s, s:s, s:O?, s:o, s:b, s:s}", "key", key->path ? key->path : key->knob.name,
-                             "name", key->knob.name, "type", jm_type_name(key->knob.type), "default", key->fallback,
+    json_t *fallback = key->fallback ? jm_json_deep_copy(key->fallback) : json_null();
+    json_t *json = json_pack("{s:s, s:s, s:s, s:o, s:o, s:b, s:s}", "key", key->path ? key->path : key->knob.name,
+                             "name", key->knob.name, "type", jm_type_name(key->knob.type), "default", fallback,
                              "layers", layers_json(&key->knob), "cwd", (key->knob.flags & JM_CWD_SAFE) != 0, "doc",
                              key->knob.doc ? key->knob.doc : "");
     if (json && owner && json_object_set_new(json, key->mode ? "mode" : "tool", json_string(owner))) {

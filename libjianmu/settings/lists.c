@@ -85,7 +85,7 @@ static json_t *tool_json(const jianmu_config *config, const struct jm_item *item
 {
     static const char *const dangers[] = {"read", "write", "dangerous"};
     size_t danger = item->danger >= 1 && item->danger <= 3 ? item->danger - 1 : 2; /* unknown: the worst */
-    json_t *schema = jm_json_copy(item->json); /* what stands in x-jianmu is not for models */
+    json_t *schema = jm_json_deep_copy(item->json); /* what stands in x-jianmu is not for models */
     if (schema)
         json_object_del(schema, "x-jianmu");
     return json_pack("{s:s, s:o, s:o, s:s, s:o, s:o}", "name", item->name, "description", description(config, item),
@@ -98,7 +98,7 @@ static json_t *backend_json(const jianmu_config *config, const struct jm_item *i
     (void)config;
     json_t *enforces = json_object_get(item->json, "enforces");
     return json_pack("{s:s, s:s, s:o, s:o, s:o}", "mode", item->name, "description", item->text, "enforces",
-                     json_is_array(enforces) ? jm_json_copy(enforces) : json_array(), "flags", flags_json(item->flags),
+                     json_is_array(enforces) ? jm_json_deep_copy(enforces) : json_array(), "flags", flags_json(item->flags),
                      "path", path_json(item->path));
 }
 

@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "plugin/registry.h"
 #include "settings/inside.h"
@@ -27,12 +28,12 @@ struct builder {
     jianmu_error **err;
 };
 
-/* The merge: the first that has something to say wins. value is borrowed; NULL and null are silent. */
-static void fill(struct jm_setting *s, json_t *value, enum jm_layer layer, const char *file, int line)
+/* The merge: the first that has something to say wins. value is borrowed, and copied: plans of many threads share
+ * nothing. NULL and null are silent. A layer without a value: there was no memory for it. */
+static void fill(struct jm_setting *s, const json_t *value, enum jm_layer layer, const char *file, int line)
 {
-    if (s->value || !value || json_is_null(value))
-        return;
-    *s = (struct jm_setting){json_incref(value), layer, file, line};
+    if (s->layer == JM_UNSET && value && !json_is_null(value))
+        *s = (struct jm_setting){jm_json_deep_copy(value), layer, file, line};
 }
 
 static void fill_from(struct jm_setting *s, const struct jm_setting *from)
@@ -61,7 +62,7 @@ static const struct jm_rule *best_rule(const struct builder *b, const char *name
 static int fill_rule(const struct builder *b, const struct jm_knob *knob, struct jm_setting *s)
 {
     const struct jm_rule *rule = knob->flags & JM_PER_TOOL ? best_rule(b, knob->name) : NULL;
-    if (!rule || s->value)
+    if (!rule || s->layer != JM_UNSET)
         return 0;
     jm_auto_json json_t *value = jm_coerce(knob, rule->setting.value, b->err);
     fill(s, value, rule->setting.layer, rule->setting.file, rule->setting.line);
@@ -93,7 +94,7 @@ static int fill_registrant(const struct builder *b, const char *member, const st
     json_t *note = b->tool ? json_object_get(b->tool->json, "x-jianmu") : NULL;
     json_t *value = json_object_get(json_object_get(note, member), knob->name);
     jianmu_error *why = NULL;
-    if (s->value || !value || json_is_null(value) || !(knob->flags & JM_PER_TOOL))
+    if (s->layer != JM_UNSET || !value || json_is_null(value) || !(knob->flags & JM_PER_TOOL))
         return 0;
     jm_auto_json json_t *coerced = jm_coerce(knob, value, &why);
     if (coerced) {
@@ -149,7 +150,7 @@ static int merge(const struct builder *b, const struct slot *slot, struct jm_pla
     if (fill_defaults(b, slot, &key->knob, s))
         return -1;
     entry->asked = s->layer > JM_DEFAULT;
-    return 0;
+    return s->layer != JM_UNSET && !s->value ? jm_fail_memory(b->err) : 0;
 }
 
 /* What only some backends have is shown where it means something: the backend has it, it limits, or it was asked. */
@@ -206,8 +207,9 @@ static int bound(const struct builder *b, const struct jm_bound *max)
     struct jm_plan_entry *entry = (struct jm_plan_entry *)jm_plan_find(b->plan, max->knob->name);
     char value[JM_SHOWN], most[JM_SHOWN];
     if (!strcmp(max->knob->name, "timeout_s"))
-        b->plan->timeout_max = (struct jm_setting){json_incref(max->setting.value), JM_POLICY, max->setting.file,
-                                                   max->setting.line};
+        fill_from(&b->plan->timeout_max, &max->setting);
+    if (b->plan->timeout_max.layer != JM_UNSET && !b->plan->timeout_max.value)
+        return jm_fail_memory(b->err);
     if (!entry)
         return 0;
     struct jm_setting *s = &entry->setting;
@@ -218,10 +220,10 @@ static int bound(const struct builder *b, const struct jm_bound *max)
                        jm_show_value(value, s->value), s->file ? s->file : jm_layer_name(s->layer), s->line ? ":" : "",
                        s->line, jm_show_value(most, max->setting.value), max->setting.file, max->setting.line);
     json_decref(s->value);
-    s->value = NULL;
+    *s = (struct jm_setting){0};
     fill_from(s, &max->setting);
     entry->asked = true;
-    return 0;
+    return s->value ? 0 : jm_fail_memory(b->err);
 }
 
 static double number(const struct jm_plan *plan, const char *name)
@@ -331,6 +333,10 @@ struct jm_plan *jm_plan_new(const jianmu_config *config, const jianmu_constraint
                             const char *subject, const struct jm_item *tool, jianmu_error **err)
 {
     bool apply = jm_constraints_apply(constraints, subject, !tool);
+    if (!config->loaded) {
+        jm_fail(err, JIANMU_INVALID, "the config is not loaded");
+        return NULL;
+    }
     struct builder b = {.config = config, .constraints = apply ? constraints : NULL, .tool = tool, .err = err};
     b.plan = calloc(1, sizeof *b.plan);
     if (!b.plan || !(b.plan->subject = strdup(subject))) {

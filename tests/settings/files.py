@@ -204,7 +204,8 @@ def environment():
     got = args_max("1000", "execution: {tool_args_max: null}")
     report("null does not", got["value"] == 1000, got)
     for bad, why in (("0", "is too small"), ("131055", "is too large, at most 131054"),
-                     ("64k", "is not a whole number"), ("-1", "is negative"), (" 5", "has a blank in it"), ("nan", "is not a finite number")):
+                     ("64k", "is not a whole number"), ("-1", "is negative"),
+                     (" 5", "has a blank in it"), ("nan", "is not a finite number")):
         refused(f"JIANMU_TOOL_ARGS_MAX={bad}", args_max(bad), f'$JIANMU_TOOL_ARGS_MAX: "{bad}" {why}')
 
 

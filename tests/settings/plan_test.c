@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "plugin/registry.h"
 #include "settings/constraints.h"
+#include <pthread.h>
 #include <string.h>
 
 /* One setting of one plan. */
@@ -269,6 +270,7 @@ static void fields(void **state)
     assert_null(jm_mode_resolve(empty, NULL, "bare", &err));
     assert_string_equal(jianmu_error_message(err), "the config is not loaded");
     jianmu_error_free(err);
+    assert_null(jm_plan_new(empty, NULL, "local", "job", NULL, NULL));
     jianmu_config_free(empty);
 }
 
@@ -318,6 +320,43 @@ static void descriptions(void **state)
     jianmu_config_free(unloaded);
 }
 
+static void *many_plans(void *data)
+{
+    const jianmu_config *config = data;
+    const struct jm_item *tool = jm_registry_find(config->registry, JIANMU_KIND_TOOL, "keyed", NULL);
+    size_t bad = 0;
+    for (int i = 0; i < 100; i++) {
+        struct jm_plan *plan = jm_plan_new(config, NULL, "boxed", "keyed", tool, NULL);
+        json_t *explain = plan ? jm_plan_json(plan) : NULL, *tools = jianmu_config_tools(config);
+        bad += !explain || json_array_size(tools) != 6;
+        json_decref(tools);
+        json_decref(explain);
+        jm_plan_free(plan);
+    }
+    return (void *)bad;
+}
+
+/* A loaded config is read by many threads; what they get shares nothing with it. */
+static void threads(void **state)
+{
+    (void)state;
+    pthread_t list[6];
+    jianmu_config *config = kit_load("execution: {boxed: {names: [a, b], pairs: {k: v}}}\ntools: {keyed: {names: [c]}}\n");
+    for (size_t i = 0; i < jm_countof(list); i++)
+        assert_int_equal(pthread_create(&list[i], NULL, many_plans, config), 0);
+    for (size_t i = 0; i < jm_countof(list); i++) {
+        void *bad;
+        assert_int_equal(pthread_join(list[i], &bad), 0);
+        assert_null(bad);
+    }
+    jm_auto_json json_t *explain = kit_explain(config, NULL, "boxed", "keyed", NULL);
+    json_t *names = json_object_get(json_object_get(json_object_get(explain, "settings"), "names"), "value");
+    json_array_clear(names); /* the caller's own */
+    jm_auto_json json_t *again = kit_explain(config, NULL, "boxed", "keyed", NULL);
+    assert_string_equal(kit_setting(again, "names"), "[\"c\"] tools jianmu.yaml:2");
+    jianmu_config_free(config);
+}
+
 static void globs(void **state)
 {
     (void)state;
@@ -345,7 +384,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(settings),   cmocka_unit_test(timeouts), cmocka_unit_test(notices),
-        cmocka_unit_test(refusals),   cmocka_unit_test(fields),   cmocka_unit_test(globs),    cmocka_unit_test(descriptions),
+        cmocka_unit_test(refusals), cmocka_unit_test(fields),   cmocka_unit_test(globs),
+        cmocka_unit_test(descriptions), cmocka_unit_test(threads),
     };
     return cmocka_run_group_tests(tests, kit_setup, kit_teardown);
 }

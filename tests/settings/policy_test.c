@@ -63,7 +63,8 @@ static void own_timeout(void **state)
     assert_int_equal(jm_plan_check_timeout(plan, 60, &err), 0);
     assert_int_equal(jm_plan_check_timeout(plan, 60.5, &err), -1);
     assert_int_equal(jianmu_error_code(err), JIANMU_DENIED);
-    snprintf(want, sizeof want, "timeout_s: 60.5 (call) is above the maximum 60.0 (%s/etc/jianmu/policy.yaml:1)", kit_dir);
+    snprintf(want, sizeof want, "timeout_s: 60.5 (call) is above the maximum 60.0 (%s/etc/jianmu/policy.yaml:1)",
+             kit_dir);
     assert_string_equal(jianmu_error_message(err), want);
     jianmu_error_free(err);
     jm_plan_free(plan);

@@ -125,9 +125,10 @@ static json_t *describe(const jianmu_config *config, const jianmu_constraints *c
     const struct jm_item *tool = jm_registry_find(config->registry, JIANMU_KIND_TOOL, "keyed", err);
     struct jm_plan *one = tool ? jm_plan_new(config, c, "boxed", "keyed", tool, err) : NULL;
     struct jm_plan *two = one ? jm_plan_new(config, c, NULL, "job", NULL, err) : NULL;
-    json_t *all = two ? json_pack("[o, o, o, o, o, o]", jm_plan_json(one), jm_plan_json(two),
+    json_t *all = two ? json_pack("[o, o, o, o, o, o, b, b]", jm_plan_json(one), jm_plan_json(two),
                                   jianmu_config_keys(config), jianmu_config_tools(config),
-                                  jianmu_config_backends(config), jianmu_config_plugins(config))
+                                  jianmu_config_backends(config), jianmu_config_plugins(config),
+                                  jm_plan_check_timeout(one, 601, NULL), jm_plan_check_timeout(two, 601, NULL))
                       : NULL;
     jm_plan_free(one);
     jm_plan_free(two);
