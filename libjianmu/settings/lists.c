@@ -98,8 +98,8 @@ static json_t *backend_json(const jianmu_config *config, const struct jm_item *i
     (void)config;
     json_t *enforces = json_object_get(item->json, "enforces");
     return json_pack("{s:s, s:s, s:o, s:o, s:o}", "mode", item->name, "description", item->text, "enforces",
-                     json_is_array(enforces) ? jm_json_deep_copy(enforces) : json_array(), "flags", flags_json(item->flags),
-                     "path", path_json(item->path));
+                     json_is_array(enforces) ? jm_json_deep_copy(enforces) : json_array(), "flags",
+                     flags_json(item->flags), "path", path_json(item->path));
 }
 
 static json_t *list(const jianmu_config *config, uint32_t kind,

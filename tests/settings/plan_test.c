@@ -341,7 +341,8 @@ static void threads(void **state)
 {
     (void)state;
     pthread_t list[6];
-    jianmu_config *config = kit_load("execution: {boxed: {names: [a, b], pairs: {k: v}}}\ntools: {keyed: {names: [c]}}\n");
+    jianmu_config *config = kit_load("execution: {boxed: {names: [a, b], pairs: {k: v}}}\n"
+                                     "tools: {keyed: {names: [c]}}\n");
     for (size_t i = 0; i < jm_countof(list); i++)
         assert_int_equal(pthread_create(&list[i], NULL, many_plans, config), 0);
     for (size_t i = 0; i < jm_countof(list); i++) {
