@@ -204,12 +204,22 @@ static void revolt(void)
 /* Where the kernel has no such scope a stopped reaper is woken, and still does its work. */
 static void stopped_reaper(void)
 {
+    static const char title[] = "without signal scope a stopped reaper is woken";
     char stop[8];
     int good = 0;
     snprintf(stop, sizeof stop, "%d", SIGSTOP);
     struct jm_reapers *kept = reapers;
+    struct jm_reaper first;
     reapers = jm_reapers_new(NULL);
     reapers->flags = JM_REAPER_UNSCOPED;
+    bool known = jm_reapers_take(reapers, &first, NULL) == 0 && first.wake;
+    jm_reapers_put(reapers, &first);
+    if (!known) { /* there a child does not share memory with its parent */
+        skip(title, "under valgrind nobody knows its process id");
+        jm_reapers_free(reapers);
+        reapers = kept;
+        return;
+    }
     for (int i = 0; i < 5; i++) {
         const char *argv[8];
         struct jm_process_spec spec;
@@ -224,7 +234,7 @@ static void stopped_reaper(void)
         good += r.reason == JIANMU_TIMEOUT && watch.count == 2 && watch_left(&watch) == 0;
         jm_process_result_free(&r);
     }
-    ok(good == 5, "without signal scope a stopped reaper is woken: %d of 5", good);
+    ok(good == 5, "%s: %d of 5", title, good);
     jm_reapers_free(reapers);
     reapers = kept;
 }
