@@ -253,6 +253,7 @@ static pid_t start_busy_loop(void)
 
 int main(void)
 {
+    setvbuf(stdout, NULL, _IOLBF, 0); /* under valgrind a reaper's start forks, and flushes once more */
     pid_t busy[2] = {start_busy_loop(), start_busy_loop()};
     reapers = jm_reapers_new(NULL);
     for (size_t i = 0; reapers && i < jm_countof(evasions); i++)

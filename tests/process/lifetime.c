@@ -367,6 +367,7 @@ int main(int argc, char **argv)
 {
     if (argc > 2)
         return be_host(argv[1], argv[2]);
+    setvbuf(stdout, NULL, _IOLBF, 0);
     killed_while_it_runs("runs", "host killed");
     killed_while_it_runs("forks", "host killed, a forked child holds its sockets");
     killed_while_it_collects();
