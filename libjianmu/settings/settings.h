@@ -94,7 +94,8 @@ char *jm_mode_resolve(const jianmu_config *config, const jianmu_constraints *con
 /* One more owner: it lives until jianmu_config_free was called for each. */
 jianmu_config *jm_config_hold(const jianmu_config *config);
 /* config's own: what others ask of it */
-const struct jm_setting *jm_config_value(const jianmu_config *config, const char *path); /* by its place in the file; NULL: not set */
+/* By its place in the file, "execution.timeout_s"; NULL: not set. */
+const struct jm_setting *jm_config_value(const jianmu_config *config, const char *path);
 struct jm_registry *jm_config_registry(const jianmu_config *config);
 /* A NULL config given by a caller stands for defaults and the installed plug-ins: this makes that one; new. */
 jianmu_config *jm_config_default(jianmu_error **err);

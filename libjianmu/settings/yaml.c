@@ -89,13 +89,15 @@ static int take_key(struct builder *b, const yaml_event_t *event)
     const char *text = (const char *)event->data.scalar.value;
     const yaml_mark_t *mark = &event->start_mark;
     char shown[JM_SHOWN];
-    unsigned h = hash(text);
+    unsigned h = hash(text), count = 1;
     if (!*text)
         return wrong(b, mark, "a key is empty");
-    for (const struct jm_node *node = b->top->child; node; node = node->next)
+    for (const struct jm_node *node = b->top->child; node; node = node->next, count++)
         if (node->key_hash == h && !strcmp(node->key, text))
             return jm_fail(b->err, JIANMU_INVALID, "%s:%zu:%zu: the key %s stands here twice, first in line %d",
                            b->file, mark->line + 1, mark->column + 1, jm_show(shown, text), node->key_line);
+    if (count > JM_YAML_KEYS) /* each is compared with all before it */
+        return wrong(b, mark, "more than 500 keys in one mapping");
     b->key = strdup(text);
     b->key_line = (int)mark->line + 1;
     b->key_column = (int)mark->column + 1;

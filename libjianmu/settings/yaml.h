@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A YAML file as a tree that knows where everything stood. Small, flat files only: no anchors, aliases, tags,
- * several documents; at most 64 deep, 10000 values, 1 MiB. */
+ * several documents; at most 64 deep, 500 keys in a mapping, 10000 values, 1 MiB. */
 #ifndef JM_YAML_H
 #define JM_YAML_H
 
 #include "jianmu.h"
 #include <stdbool.h>
 
-enum { JM_YAML_DEEPEST = 64, JM_YAML_NODES = 10000, JM_YAML_BYTES = 1048576 };
+enum { JM_YAML_DEEPEST = 64, JM_YAML_KEYS = 500, JM_YAML_NODES = 10000, JM_YAML_BYTES = 1048576 };
 
 enum jm_node_kind { JM_NODE_SCALAR, JM_NODE_LIST, JM_NODE_MAP };
 

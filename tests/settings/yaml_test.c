@@ -360,16 +360,25 @@ static void bombs(void **state)
         jianmu_error_free(err);
         assert_true(seconds() - start < 1);
     }
-    /* the largest that is allowed: 9999 keys in one mapping, all compared with each other */
+    /* the most work that is allowed: mappings of 500 keys, all compared with each other; and one key more */
     struct jm_buffer b = {0};
-    for (int i = 0; i < JM_YAML_NODES - 1; i++)
-        jm_buffer_addf(&b, "key_%d: 1\n", i);
+    for (int map = 0; map < 19; map++) {
+        jm_buffer_addf(&b, "m%d:\n", map);
+        for (int i = 0; i < JM_YAML_KEYS; i++)
+            jm_buffer_addf(&b, " key_%d: 1\n", i);
+    }
+    jm_buffer_adds(&b, " "); /* so that the next one is the last mapping's */
     jm_auto_free char *wide = jm_buffer_take(&b);
     double start = seconds();
     struct jm_node *root = jm_yaml_parse(wide, strlen(wide), "jianmu.yaml", NULL);
     assert_non_null(root);
     assert_true(seconds() - start < 5);
     jm_node_free(root);
+    jm_auto_free char *wider = repeat(wide, "more: 1\n", 1, "");
+    jianmu_error *err = NULL;
+    assert_null(jm_yaml_parse(wider, strlen(wider), "jianmu.yaml", &err));
+    assert_string_equal(jianmu_error_message(err), "jianmu.yaml:9520:2: more than 500 keys in one mapping");
+    jianmu_error_free(err);
     jm_auto_free char *deep = repeat("", "[", 64, "");
     jm_auto_free char *closed = repeat(deep, "]", 64, "");
     root = jm_yaml_parse(closed, strlen(closed), "jianmu.yaml", NULL);
