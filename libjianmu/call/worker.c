@@ -53,8 +53,9 @@ static bool hand_over(struct jm_worker *w)
     pthread_mutex_lock(&w->gate);
     bool abandoned = w->ctx.abandoned;
     if (!abandoned) {
-        atomic_fetch_or(w->word, JM_WAIT_DONE);
-        jm_futex_wake(w->word);
+        atomic_uint *word = w->word; /* from DONE on the next call may use the worker */
+        atomic_fetch_or(word, JM_WAIT_DONE);
+        jm_futex_wake(word);
     }
     pthread_mutex_unlock(&w->gate);
     return !abandoned;
