@@ -54,6 +54,7 @@ typedef struct jm_context {
     jianmu_result *result;       /* NULL while opening */
     jianmu_error *error;         /* of fail() */
     bool failed;                 /* tool_failed() was called; its text is the result's message */
+    bool turn;                   /* one of a limited number is taken */
     bool listening;
     jianmu_reason limit;         /* the limit that ended a private process; JIANMU_EXITED: none */
     uint64_t output;             /* bytes that its processes have printed so far */

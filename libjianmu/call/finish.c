@@ -66,7 +66,7 @@ bool jm_call_admit(jm_context *ctx, const struct jm_limits *limits)
         json_decref(ctx->result->enforced);
         ctx->result->enforced = json_incref(enforced);
     }
-    return true;
+    return __builtin_expect(!ctx->plan->concurrency, 1) || jm_turn_take(ctx);
 }
 
 static void say(jianmu_result *r, char *message)
@@ -190,6 +190,8 @@ int jm_call_finish(jm_context *ctx, jianmu_error **err)
 {
     jianmu_result *r = ctx->result;
     int64_t now = ctx->started ? jm_now() : 0;
+    if (__builtin_expect(ctx->turn, 0))
+        jm_turn_release(ctx);
     if (!ctx->error) {
         if (ctx->tool)
             settle_tool(ctx, ctx->deadline && now >= ctx->deadline);

@@ -27,6 +27,7 @@ struct jianmu_runner {
     char **offered;                /* names of tools; NULL: all */
     jianmu_bus *bus;
     atomic_uint_fast64_t calls;
+    atomic_uint turns;             /* taken now, where the plan limits them */
     pthread_mutex_t lock;          /* guards what follows */
     struct jianmu_tool *tools;
     struct jm_plan *job_plan;
@@ -61,6 +62,9 @@ void jm_call_say(jm_context *ctx, const char *name, json_t *payload);
 /* The end of a call: events, message, error; what run_tool and run_job return. */
 int jm_call_finish(jm_context *ctx, jianmu_error **err);
 
+/* Waits until the plan allows one call more. False: cancelled, or an error was set. */
+bool jm_turn_take(jm_context *ctx);
+void jm_turn_release(jm_context *ctx);
 /* The plan of jobs, made on first use. */
 int jm_runner_prepare_jobs(jianmu_runner *runner, jianmu_error **err);
 

@@ -251,6 +251,7 @@ static void set_fields(struct jm_plan *plan)
     plan->capture = (uint64_t)number(plan, "capture");
     plan->output_limit = (uint64_t)number(plan, "output_limit");
     plan->max_output = (uint64_t)number(plan, "max_output");
+    plan->concurrency = (uint64_t)number(plan, "concurrency");
     plan->fsize = (uint64_t)number(plan, "fsize");
     plan->nofile = (uint64_t)number(plan, "nofile");
     plan->artifact_count = (uint64_t)number(plan, "artifact_count");

@@ -67,7 +67,7 @@ struct jm_plan {
     /* what the runner and services read for every call */
     double timeout_s;     /* 0: none */
     double cpu_time_s;    /* 0: none */
-    uint64_t capture, output_limit, max_output, fsize, nofile; /* 0: none, but capture */
+    uint64_t capture, output_limit, max_output, fsize, nofile, concurrency; /* 0: none, but capture */
     uint64_t artifact_count, artifact_bytes, artifact_total, artifact_depth;
     struct jm_setting timeout_max; /* of policy.yaml, for the call's own timeout; value NULL: none */
 };

@@ -2,7 +2,9 @@
  * Enforced or refused, never weakened. */
 #include "config.h"
 #include "support.h"
+#include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 static void refused_call(const char *constraints, const char *tool, const char *part)
 {
@@ -102,6 +104,77 @@ static void test_limits_of_processes_of_tools(void **state)
     world_close(&w);
 }
 
+struct one_job {
+    struct world *w;
+    jianmu_call *call;
+    jianmu_reason reason;
+    jianmu_code code;
+};
+
+static void *run_one(void *arg)
+{
+    struct one_job *j = arg;
+    jianmu_error *err = NULL;
+    jianmu_result *r = NULL;
+    jianmu_job *job = jianmu_job_new("#!/bin/sh\nsleep 0.5\n", 20);
+    if (!jianmu_run_job(j->w->runner, job, j->call, &r, &err))
+        j->reason = jianmu_result_reason(r);
+    j->code = jianmu_error_code(err);
+    jianmu_error_free(err);
+    jianmu_result_free(r);
+    jianmu_job_free(job);
+    return NULL;
+}
+
+static void ignore_event(void *data, const jianmu_event *event)
+{
+    (void)data;
+    (void)event;
+}
+
+static void test_so_many_calls_at_once(void **state)
+{
+    (void)state;
+    struct world w;
+    struct one_job jobs[3] = {{.w = &w}, {.w = &w}, {.w = &w}};
+    pthread_t threads[3];
+    jianmu_error *err = NULL;
+    world_open(&w, "execution:\n  concurrency: 1\n", NULL);
+    jianmu_runner_free(w.runner); /* the test's own listener is for one thread */
+    jianmu_bus *bus = jianmu_bus_new();
+    assert_int_equal(jianmu_bus_subscribe(bus, ignore_event, NULL, &err), 0);
+    w.runner = jianmu_runner_from_constraints(w.constraints, w.config, NULL, NULL, bus, &err);
+    double before = now_s();
+    for (size_t i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, run_one, &jobs[i]);
+    for (size_t i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    assert_true(now_s() - before > 1.45); /* one after the other */
+    for (size_t i = 0; i < 3; i++)
+        assert_true(jobs[i].reason == JIANMU_EXITED && jobs[i].code == JIANMU_OK);
+    /* one that runs, one that is cancelled while it waits, one that does not wait so long */
+    jobs[1].call = jianmu_call_new();
+    jobs[2].call = jianmu_call_new();
+    jianmu_call_set_timeout(jobs[2].call, 0.1, &err);
+    pthread_create(&threads[0], NULL, run_one, &jobs[0]);
+    usleep(150000);
+    pthread_create(&threads[1], NULL, run_one, &jobs[1]);
+    pthread_create(&threads[2], NULL, run_one, &jobs[2]);
+    usleep(100000);
+    jianmu_call_cancel(jobs[1].call);
+    for (size_t i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(jobs[0].reason, JIANMU_EXITED);
+    assert_int_equal(jobs[1].reason, JIANMU_CANCELLED);
+    assert_int_equal(jobs[2].code, JIANMU_BUSY);
+    jianmu_call_free(jobs[1].call);
+    jianmu_call_free(jobs[2].call);
+    jianmu_runner_free(w.runner);
+    w.runner = NULL;
+    jianmu_bus_free(bus);
+    world_close(&w);
+}
+
 static void test_unknown_mode(void **state)
 {
     (void)state;
@@ -120,6 +193,7 @@ int main(void)
         cmocka_unit_test(test_who_asked_is_named),
         cmocka_unit_test(test_max_output_clips_at_characters),
         cmocka_unit_test(test_limits_of_processes_of_tools),
+        cmocka_unit_test(test_so_many_calls_at_once),
         cmocka_unit_test(test_unknown_mode),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
