@@ -180,3 +180,12 @@ bool process_gone(int pid)
     fclose(f);
     return state == 'Z' || state == 'X' || !state;
 }
+
+int use_build_tree(void **state)
+{
+    (void)state;
+    char path[4096];
+    const char *build = getenv("JIANMU_BUILD");
+    snprintf(path, sizeof path, "%s/entry/jianmu-tool-entry", build ? build : ".");
+    return setenv("JIANMU_TOOL_ENTRY", path, 1);
+}

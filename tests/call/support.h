@@ -35,6 +35,7 @@ jianmu_result *run_script(struct world *w, const char *language, const char *scr
 
 /* Exactly one started and one end event since the last call of this; the end is returned, borrowed until the next. */
 json_t *expect_pair(struct world *w, const char *end);
+int use_build_tree(void **state); /* set-up: tool hosts are those of the build tree */
 json_t *json_text(const char *text);
 double now_s(void);
 int count_fds(void);

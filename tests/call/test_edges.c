@@ -342,15 +342,6 @@ static void test_the_last_standard_input_counts(void **state)
     world_close(&w);
 }
 
-static int use_build_tree(void **state)
-{
-    (void)state;
-    char path[4096];
-    const char *build = getenv("JIANMU_BUILD");
-    snprintf(path, sizeof path, "%s/entry/jianmu-tool-entry", build ? build : ".");
-    return setenv("JIANMU_TOOL_ENTRY", path, 1);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

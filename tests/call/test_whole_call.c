@@ -144,15 +144,6 @@ static void test_a_tool_host_needs_no_backend(void **state)
     assert_int_equal(system(command), 0);
 }
 
-static int use_build_tree(void **state)
-{
-    (void)state;
-    char path[4096];
-    const char *build = getenv("JIANMU_BUILD");
-    snprintf(path, sizeof path, "%s/entry/jianmu-tool-entry", build ? build : ".");
-    return setenv("JIANMU_TOOL_ENTRY", path, 1);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
