@@ -22,7 +22,7 @@ static void die(const char *what)
 }
 
 /* posix_spawn, two pipes, read to the end, wait. */
-static double spawn(char *const *argv)
+static double spawn(const char *const *argv)
 {
     int out[2], error[2], status;
     char buffer[4096];
@@ -38,7 +38,7 @@ static double spawn(char *const *argv)
         posix_spawn_file_actions_addclose(&actions, p[0]);
         posix_spawn_file_actions_addclose(&actions, p[1]);
     }
-    if (posix_spawn(&pid, argv[0], &actions, NULL, argv, environ))
+    if (posix_spawn(&pid, argv[0], &actions, NULL, (char *const *)argv, environ))
         die("posix_spawn");
     posix_spawn_file_actions_destroy(&actions);
     close(out[1]);
@@ -72,9 +72,9 @@ int main(int argc, char **argv)
         die(file);
     jianmu_runner *runner = jianmu_runner_from_constraints(NULL, config, NULL, NULL, NULL, &err);
     jianmu_job *job = jianmu_job_new(script, sizeof script - 1);
-    char *bare[] = {(char *)python, "-u", "-E", "-s", file, NULL};
-    char *command[] = {argv[2], "--plugin-dir", argv[1], "job", file, NULL};
-    struct row rows[] = {{"bare python3 -u -E -s, two pipes", figures[0], 0, 0},
+    const char *bare[] = {python, "-u", "-E", "-s", "-B", file, NULL};
+    const char *command[] = {argv[2], "--plugin-dir", argv[1], "job", file, NULL};
+    struct row rows[] = {{"bare python3 -u -E -s -B, two pipes", figures[0], 0, 0},
                          {"the same as a job through the API", figures[1], 0, 0},
                          {"the same as `jianmu job`, whole command", figures[2], 0, 0}};
     for (int i = 0; i < ROUNDS; i++) {

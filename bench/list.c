@@ -11,7 +11,7 @@
 
 extern char **environ;
 
-static double run(char *const *argv)
+static double run(const char *const *argv)
 {
     pid_t pid;
     int status = 1;
@@ -19,7 +19,7 @@ static double run(char *const *argv)
     double before = bench_now_us();
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    if (posix_spawn(&pid, argv[0], &actions, NULL, argv, environ) || waitpid(pid, &status, 0) < 0 || status)
+    if (posix_spawn(&pid, argv[0], &actions, NULL, (char *const *)argv, environ) || waitpid(pid, &status, 0) < 0 || status)
         exit(1);
     posix_spawn_file_actions_destroy(&actions);
     return bench_now_us() - before;
@@ -30,7 +30,7 @@ int main(int argc, char **argv)
     static double figures[2][ROUNDS];
     if (argc != 3)
         return 2;
-    char *nothing[] = {"/bin/true", NULL}, *tools[] = {argv[2], "--plugin-dir", argv[1], "tools", NULL};
+    const char *nothing[] = {"/bin/true", NULL}, *tools[] = {argv[2], "--plugin-dir", argv[1], "tools", NULL};
     struct row rows[] = {{"true", figures[0], 0, 0}, {"jianmu tools", figures[1], 0, 0}};
     for (int i = 0; i < ROUNDS; i++) {
         rows[0].us[i] = run(nothing);

@@ -182,9 +182,9 @@ static void check_close_range(struct doctor *d)
     if (!bad && fcntl(fd, F_GETFD) == FD_CLOEXEC)
         doctor_line(d, "close_range", true, DOCTOR_OK, "", "kept a descriptor from being inherited");
     else
-        doctor_line(d, "close_range", true, DOCTOR_MISSING,
+        doctor_line(d, "close_range", true, DOCTOR_LIMITED,
                     "Linux 5.11 or later, and a container profile that allows close_range",
-                    "%s; no process can be started without handing it our descriptors", strerror(error));
+                    "%s; the descriptors a job must not have are closed one by one", strerror(error));
     if (fd >= 0)
         close(fd);
 }

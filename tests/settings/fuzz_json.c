@@ -69,8 +69,10 @@ static void as_text(const char *text, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    jm_auto_free char *text = strndup((const char *)data, size);
+    jm_auto_free char *text = malloc(size + 1);
     must(text);
+    memcpy(text, data, size);
+    text[size] = 0;
     as_json((const char *)data, size);
     as_value(text);
     as_text((const char *)data, size);
