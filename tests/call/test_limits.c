@@ -106,6 +106,7 @@ static void test_limits_of_processes_of_tools(void **state)
 
 struct one_job {
     struct world *w;
+    const char *script;
     jianmu_call *call;
     jianmu_reason reason;
     jianmu_code code;
@@ -116,7 +117,7 @@ static void *run_one(void *arg)
     struct one_job *j = arg;
     jianmu_error *err = NULL;
     jianmu_result *r = NULL;
-    jianmu_job *job = jianmu_job_new("#!/bin/sh\nsleep 0.5\n", 20);
+    jianmu_job *job = jianmu_job_new(j->script, strlen(j->script));
     if (!jianmu_run_job(j->w->runner, job, j->call, &r, &err))
         j->reason = jianmu_result_reason(r);
     j->code = jianmu_error_code(err);
@@ -136,7 +137,8 @@ static void test_so_many_calls_at_once(void **state)
 {
     (void)state;
     struct world w;
-    struct one_job jobs[3] = {{.w = &w}, {.w = &w}, {.w = &w}};
+    static const char half[] = "#!/bin/sh\nsleep 0.5\n";
+    struct one_job jobs[3] = {{&w, half, 0, 0, 0}, {&w, half, 0, 0, 0}, {&w, half, 0, 0, 0}};
     pthread_t threads[3];
     jianmu_error *err = NULL;
     world_open(&w, "execution:\n  concurrency: 1\n", NULL);
@@ -153,11 +155,12 @@ static void test_so_many_calls_at_once(void **state)
     for (size_t i = 0; i < 3; i++)
         assert_true(jobs[i].reason == JIANMU_EXITED && jobs[i].code == JIANMU_OK);
     /* one that runs, one that is cancelled while it waits, one that does not wait so long */
+    jobs[0].script = "#!/bin/sh\nsleep 4\n";
     jobs[1].call = jianmu_call_new();
     jobs[2].call = jianmu_call_new();
     jianmu_call_set_timeout(jobs[2].call, 0.1, &err);
     pthread_create(&threads[0], NULL, run_one, &jobs[0]);
-    usleep(150000);
+    usleep(500000);
     pthread_create(&threads[1], NULL, run_one, &jobs[1]);
     pthread_create(&threads[2], NULL, run_one, &jobs[2]);
     usleep(100000);
