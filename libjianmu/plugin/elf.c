@@ -20,13 +20,10 @@
 #define OWN_ORDER ELFDATA2MSB
 #endif
 
-bool jm_elf_read(const struct jm_elf *elf, void *to, size_t len, uint64_t offset)
+static bool read_all(int fd, char *p, size_t len, uint64_t offset)
 {
-    char *p = to;
-    if (offset > elf->size || len > elf->size - offset)
-        return false;
     while (len) {
-        ssize_t n = pread(elf->fd, p, len, (off_t)offset);
+        ssize_t n = pread(fd, p, len, (off_t)offset);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
@@ -38,7 +35,26 @@ bool jm_elf_read(const struct jm_elf *elf, void *to, size_t len, uint64_t offset
     return true;
 }
 
-bool jm_elf_read_at(const struct jm_elf *elf, void *to, size_t len, uint64_t address)
+bool jm_elf_read(struct jm_elf *elf, void *to, size_t len, uint64_t offset)
+{
+    if (offset > elf->size || len > elf->size - offset)
+        return false;
+    if (len > sizeof elf->window)
+        return read_all(elf->fd, to, len, offset);
+    if (offset < elf->window_at || len > elf->window_len || offset - elf->window_at > elf->window_len - len) {
+        uint64_t rest = elf->size - offset;
+        size_t most = rest < sizeof elf->window ? (size_t)rest : sizeof elf->window;
+        elf->window_len = 0;
+        if (!read_all(elf->fd, elf->window, most, offset))
+            return read_all(elf->fd, to, len, offset); /* it shrank: the part that was asked for may still be there */
+        elf->window_at = offset;
+        elf->window_len = most;
+    }
+    memcpy(to, elf->window + (offset - elf->window_at), len);
+    return true;
+}
+
+bool jm_elf_read_at(struct jm_elf *elf, void *to, size_t len, uint64_t address)
 {
     for (unsigned i = 0; i < elf->count; i++) {
         const Elf64_Phdr *s = &elf->segments[i];
@@ -67,7 +83,7 @@ static const char *machine_name(unsigned machine, char number[24])
     return number;
 }
 
-static int check_machine(const struct jm_elf *elf, const unsigned char *ident, uint16_t machine, struct jm_refusal *r)
+static int check_machine(struct jm_elf *elf, const unsigned char *ident, uint16_t machine, struct jm_refusal *r)
 {
     char theirs[24], ours[24];
     unsigned class = ident[EI_CLASS] == ELFCLASS32 ? 32 : ident[EI_CLASS] == ELFCLASS64 ? 64 : 0;
@@ -81,7 +97,7 @@ static int check_machine(const struct jm_elf *elf, const unsigned char *ident, u
 }
 
 /* A mapped page beyond the end of its file is SIGBUS, so all that will be mapped must be there. */
-static int check_segments(const struct jm_elf *elf, struct jm_refusal *r)
+static int check_segments(struct jm_elf *elf, struct jm_refusal *r)
 {
     for (unsigned i = 0; i < elf->count; i++) {
         const Elf64_Phdr *s = &elf->segments[i];

@@ -18,12 +18,15 @@ struct jm_elf {
     uint64_t size;
     unsigned count;
     Elf64_Phdr segments[JM_ELF_SEGMENTS];
+    uint64_t window_at; /* the piece of the file that was read last: symbols are many, small and close together */
+    size_t window_len;
+    char window[8192];
 };
 
 /* A shared object of this machine with all its segments in the file, or refused. */
 int jm_elf_open(struct jm_elf *elf, int fd, const char *path, struct jm_refusal *r);
-bool jm_elf_read(const struct jm_elf *elf, void *to, size_t len, uint64_t offset);
+bool jm_elf_read(struct jm_elf *elf, void *to, size_t len, uint64_t offset);
 /* From an address of the loaded object. */
-bool jm_elf_read_at(const struct jm_elf *elf, void *to, size_t len, uint64_t address);
+bool jm_elf_read_at(struct jm_elf *elf, void *to, size_t len, uint64_t address);
 
 #endif

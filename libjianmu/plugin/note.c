@@ -16,7 +16,7 @@
 
 static const char owner[8] = "jianmu";
 
-static int bad(const struct jm_elf *elf, struct jm_refusal *r, const char *what)
+static int bad(struct jm_elf *elf, struct jm_refusal *r, const char *what)
 {
     return jm_refuse(r, "bad_note", "%s describes itself wrongly: %s", elf->path, what);
 }
@@ -62,7 +62,7 @@ static bool too_deep(const char *json)
     return false;
 }
 
-static int parse_json(const struct jm_elf *elf, struct jm_note *note, const char *json, struct jm_refusal *r)
+static int parse_json(struct jm_elf *elf, struct jm_note *note, const char *json, struct jm_refusal *r)
 {
     json_error_t error;
     if (too_deep(json))
@@ -80,7 +80,7 @@ static int parse_json(const struct jm_elf *elf, struct jm_note *note, const char
     return 0;
 }
 
-static int parse_texts(const struct jm_elf *elf, struct jm_note *note, const struct jianmu_note_head *head,
+static int parse_texts(struct jm_elf *elf, struct jm_note *note, const struct jianmu_note_head *head,
                        struct jm_refusal *r)
 {
     const char *name = note->raw + sizeof *head, *text = name + head->name_len, *json = text + head->text_len;
@@ -105,7 +105,7 @@ static int parse_texts(const struct jm_elf *elf, struct jm_note *note, const str
     return parse_json(elf, note, json, r);
 }
 
-static int parse(const struct jm_elf *elf, struct jm_note *note, struct jm_refusal *r)
+static int parse(struct jm_elf *elf, struct jm_note *note, struct jm_refusal *r)
 {
     struct jianmu_note_head head;
     uint32_t abi;
@@ -130,7 +130,7 @@ static int parse(const struct jm_elf *elf, struct jm_note *note, struct jm_refus
     return parse_texts(elf, note, &head, r);
 }
 
-static int add(const struct jm_elf *elf, struct jm_notes *notes, uint64_t offset, uint32_t len, struct jm_refusal *r)
+static int add(struct jm_elf *elf, struct jm_notes *notes, uint64_t offset, uint32_t len, struct jm_refusal *r)
 {
     if (notes->count == JM_NOTES)
         return jm_refuse(r, "bad_note", "%s describes itself wrongly: it has more than %u notes", elf->path, JM_NOTES);
@@ -166,7 +166,7 @@ struct steps {
 
 /* Notes are aligned to 4 bytes or, in segments that say so, to 8. All sums stay far below 2^64: offsets are
  * within the file, the lengths are of 32 bits. */
-static int walk_segment(const struct jm_elf *elf, const Elf64_Phdr *segment, struct jm_notes *notes,
+static int walk_segment(struct jm_elf *elf, const Elf64_Phdr *segment, struct jm_notes *notes,
                         struct steps *steps, struct jm_refusal *r)
 {
     uint64_t align = segment->p_align == 8 ? 8 : 4, at = segment->p_offset, end = at + segment->p_filesz;
@@ -199,7 +199,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct jm_note *)a)->name, ((const struct jm_note *)b)->name);
 }
 
-int jm_notes_read(const struct jm_elf *elf, struct jm_notes *notes, struct jm_refusal *r)
+int jm_notes_read(struct jm_elf *elf, struct jm_notes *notes, struct jm_refusal *r)
 {
     struct steps steps = {0};
     *notes = (struct jm_notes){0};

@@ -24,7 +24,7 @@ struct jm_notes {
 };
 
 /* All notes of the file, at least one, sorted by name, each of this ABI and well formed; or refused. */
-int jm_notes_read(const struct jm_elf *elf, struct jm_notes *notes, struct jm_refusal *r);
+int jm_notes_read(struct jm_elf *elf, struct jm_notes *notes, struct jm_refusal *r);
 void jm_note_clear(struct jm_note *note);
 void jm_notes_free(struct jm_notes *notes);
 

@@ -7,11 +7,11 @@
 #define MOST_DYNAMIC 512u
 
 struct table {
-    const struct jm_elf *elf;
+    struct jm_elf *elf;
     uint64_t symbols, strings, strings_len, gnu_hash, hash;
 };
 
-static int damaged(const struct jm_elf *elf, struct jm_refusal *r)
+static int damaged(struct jm_elf *elf, struct jm_refusal *r)
 {
     return jm_refuse(r, "not_elf", "%s has a damaged table of symbols", elf->path);
 }
@@ -136,7 +136,7 @@ static int check_imports(const struct table *t, uint32_t count, struct jm_refusa
     return 0;
 }
 
-int jm_symbols_check(const struct jm_elf *elf, struct jm_refusal *r)
+int jm_symbols_check(struct jm_elf *elf, struct jm_refusal *r)
 {
     struct table t = {.elf = elf};
     uint32_t imports = 0;

@@ -9,6 +9,6 @@
 
 /* Refuses a file that does not export JM_ENTRY ("no_entry"), or that needs a symbol of ours
  * ("undefined_symbol"). What else it lacks comes up when it is loaded. */
-int jm_symbols_check(const struct jm_elf *elf, struct jm_refusal *r);
+int jm_symbols_check(struct jm_elf *elf, struct jm_refusal *r);
 
 #endif
