@@ -67,7 +67,7 @@ void out_bytes(const void *bytes, size_t len);
 int out_finish(int status); /* 125 where anything of it could not be written, after saying why; else status */
 int put_json(const json_t *value);                                       /* compact, one line, on standard output */
 bool colours(void);
-void put_clean(const char *text);                                        /* on standard output, escaped for a terminal */
+void put_clean(const char *text); /* on standard output, escaped for a terminal */
 
 /* table.c: columns as wide as their widest cell, the last one free */
 #define TABLE_COLUMNS 6

@@ -22,7 +22,8 @@ void doctor_line(struct doctor *d, const char *what, bool needed, enum verdict v
     vsnprintf(text, sizeof text, evidence, ap);
     va_end(ap);
     d->failed |= needed && verdict == DOCTOR_MISSING;
-    json_t *line = json_pack("{s:s, s:s, s:b, s:s*, s:s*}", "check", what, "verdict", verdicts[verdict], "needed", needed,
+    json_t *line = json_pack("{s:s, s:s, s:b, s:s*, s:s*}", "check", what, "verdict", verdicts[verdict], "needed",
+                             needed,
                              "evidence", text, "advice", advice);
     if (!line) /* text that is not UTF-8: the finding stands all the same */
         line = json_pack("{s:s, s:s, s:b, s:s, s:s}", "check", "?", "verdict", verdicts[verdict], "needed", needed,
@@ -66,7 +67,8 @@ void doctor_no_job(struct doctor *d, const char *what, bool needed, const char *
     if (d->runner)
         doctor_line(d, what, needed, DOCTOR_MISSING, advice, "%s", jianmu_error_message(err));
     else
-        doctor_line(d, what, needed, DOCTOR_MISSING, "see the line of the local backend", "not tried: no local backend");
+        doctor_line(d, what, needed, DOCTOR_MISSING, "see the line of the local backend",
+                    "not tried: no local backend");
     jianmu_error_free(err);
 }
 

@@ -118,7 +118,8 @@ static void judge_directory(struct doctor *d, const char *what, const char *dir,
     uint64_t space = (uint64_t)fs.f_bavail * fs.f_frsize;
     const char *type = kind.f_type == TMPFS_MAGIC_NUMBER ? "memory" : "disk";
     if (!runs)
-        doctor_line(d, what, true, DOCTOR_LIMITED, elsewhere, "%s (%s): programs may not run there (noexec)", dir, type);
+        doctor_line(d, what, true, DOCTOR_LIMITED, elsewhere, "%s (%s): programs may not run there (noexec)", dir,
+                    type);
     else if (space < LITTLE_SPACE)
         doctor_line(d, what, true, DOCTOR_LIMITED, elsewhere, "%s (%s): only %llu KiB are free", dir, type,
                     (unsigned long long)(space >> 10));
@@ -139,7 +140,8 @@ static void check_directory(struct doctor *d)
     jianmu_error *err = NULL;
     jianmu_result *result = doctor_job(d, &probe, &err);
     if (!result) {
-        doctor_no_job(d, what, true, "set execution.local.workdir, or TMPDIR, to a directory that you can write to", err);
+        doctor_no_job(d, what, true, "set execution.local.workdir, or TMPDIR, to a directory that you can write to",
+                      err);
         return;
     }
     char *text = strdup(jianmu_result_text(result, 1, NULL));
@@ -169,7 +171,8 @@ static void check_python(struct doctor *d)
         return;
     }
     const char *out = jianmu_result_text(result, 1, NULL);
-    if (jianmu_result_reason(result) == JIANMU_EXITED && !jianmu_result_exit_code(result) && strstr(out, " is Python 3"))
+    if (jianmu_result_reason(result) == JIANMU_EXITED && !jianmu_result_exit_code(result) &&
+        strstr(out, " is Python 3"))
         doctor_line(d, what, true, DOCTOR_OK, "", "%.*s", (int)strcspn(out, "\n"), out);
     else
         doctor_line(d, what, true, DOCTOR_MISSING, advice, "what was found does not run Python 3: status %d %s",

@@ -46,9 +46,11 @@ static void check_scope(struct doctor *d)
     }
     jianmu_result *result = doctor_job(d, &probe, &err);
     if (said(result, "refused"))
-        doctor_line(d, what, false, DOCTOR_OK, "", "a job's kill -9 of its watcher was refused (Landlock ABI %ld)", abi);
+        doctor_line(d, what, false, DOCTOR_OK, "", "a job's kill -9 of its watcher was refused (Landlock ABI %ld)",
+                    abi);
     else if (abi < 0)
-        doctor_line(d, what, false, DOCTOR_LIMITED, advice, "a job's kill -9 of its watcher was not refused (Landlock: %s)",
+        doctor_line(d, what, false, DOCTOR_LIMITED, advice,
+                    "a job's kill -9 of its watcher was not refused (Landlock: %s)",
                     why);
     else
         doctor_line(d, what, false, DOCTOR_LIMITED, advice,
@@ -67,7 +69,8 @@ static void check_children(struct doctor *d)
         doctor_line(d, "children in /proc", false, DOCTOR_OK, "", "%s can be read", path);
         close(fd);
     } else if (access("/proc/self/stat", R_OK)) {
-        doctor_line(d, "children in /proc", false, DOCTOR_MISSING, "mount proc on /proc", "/proc is not mounted (%s: %s)",
+        doctor_line(d, "children in /proc", false, DOCTOR_MISSING, "mount proc on /proc",
+                    "/proc is not mounted (%s: %s)",
                     path, strerror(error));
     } else {
         doctor_line(d, "children in /proc", false, DOCTOR_LIMITED,

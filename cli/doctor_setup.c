@@ -29,7 +29,8 @@ static void check_config(struct doctor *d)
     if (file)
         doctor_line(d, "configuration", false, DOCTOR_OK, "", "%s was read without complaint", file);
     else
-        doctor_line(d, "configuration", false, DOCTOR_OK, "", "no file was found; the defaults hold (see jianmu.yaml(5))");
+        doctor_line(d, "configuration", false, DOCTOR_OK, "",
+                    "no file was found; the defaults hold (see jianmu.yaml(5))");
 }
 
 static void check_plugins(struct doctor *d)
@@ -70,7 +71,8 @@ static void check_tools(struct doctor *d)
     char what[64];
     if (!json_array_size(d->tools))
         doctor_line(d, "tools", false, DOCTOR_LIMITED,
-                    "install tools below tools/ of a plug-in directory, or name one with --plugin-dir", "none was found");
+                    "install tools below tools/ of a plug-in directory, or name one with --plugin-dir",
+                    "none was found");
     json_array_foreach(d->tools, i, tool) {
         const char *name = member(tool, "name");
         jianmu_error *err = NULL;
@@ -78,9 +80,11 @@ static void check_tools(struct doctor *d)
         if (!d->runner)
             doctor_no_job(d, what, false, "", NULL);
         else if (jianmu_runner_tool(d->runner, name, &err))
-            doctor_line(d, what, false, DOCTOR_OK, "", "loaded from %s", member(find_plugin(d, "tool", name, "usable"), "path"));
+            doctor_line(d, what, false, DOCTOR_OK, "", "loaded from %s",
+                        member(find_plugin(d, "tool", name, "usable"), "path"));
         else
-            doctor_line(d, what, false, DOCTOR_MISSING, "the sentence says what it lacks", "%s", jianmu_error_message(err));
+            doctor_line(d, what, false, DOCTOR_MISSING, "the sentence says what it lacks", "%s",
+                        jianmu_error_message(err));
         jianmu_error_free(err);
     }
 }
@@ -136,7 +140,8 @@ static void check_limits(struct doctor *d, const json_t *backend)
     }
     jianmu_runner_free(runner);
     if (*broken)
-        snprintf(advice, sizeof advice, "a call that asks for %s is refused here; the backend's manual says what it takes",
+        snprintf(advice, sizeof advice,
+                 "a call that asks for %s is refused here; the backend's manual says what it takes",
                  broken);
     else if (*never)
         snprintf(advice, sizeof advice, "a call that asks for %s is refused; other backends may have it", never);

@@ -23,7 +23,8 @@ static void check_tmpdir(struct doctor *d)
         doctor_line(d, what, false, DOCTOR_LIMITED, advice, "%s cannot be used: %s", dir,
                     errno ? strerror(errno) : "not a directory");
     else if (fs.f_flag & ST_NOEXEC)
-        doctor_line(d, what, false, DOCTOR_LIMITED, "a job's program does not start from there; mount it without noexec",
+        doctor_line(d, what, false, DOCTOR_LIMITED,
+                    "a job's program does not start from there; mount it without noexec",
                     "%s is mounted noexec", dir);
     else
         doctor_line(d, what, false, DOCTOR_OK, "", "%s%s can be written to, programs may run", dir,
@@ -37,7 +38,8 @@ static void check_home(struct doctor *d)
         doctor_line(d, "HOME", false, DOCTOR_OK, "", "%s", home);
     else
         doctor_line(d, "HOME", false, DOCTOR_LIMITED, "set HOME to use your own configuration and plug-ins",
-                    "%s; your own configuration and plug-ins are not looked for", home ? "not an absolute path" : "unset");
+                    "%s; your own configuration and plug-ins are not looked for",
+                    home ? "not an absolute path" : "unset");
 }
 
 /* "1.5" must be one and a half also where a comma divides. */
@@ -49,13 +51,16 @@ static void check_locale(struct doctor *d)
     char point[8];
     strncpy(point, conv->decimal_point, sizeof point - 1);
     point[sizeof point - 1] = 0;
-    bool same = c && !jianmu_constraints_set(c, "timeout_s", "1.5s", NULL) && jianmu_constraints_set(c, "timeout_s", "1,5s", NULL);
+    bool same = c && !jianmu_constraints_set(c, "timeout_s", "1.5s", NULL) &&
+                jianmu_constraints_set(c, "timeout_s", "1,5s", NULL);
     setlocale(LC_ALL, "C");
     jianmu_constraints_free(c);
     if (!same)
-        doctor_line(d, "locale", false, DOCTOR_LIMITED, "set LC_ALL=C.UTF-8", "numbers are read wrongly in this locale");
+        doctor_line(d, "locale", false, DOCTOR_LIMITED, "set LC_ALL=C.UTF-8",
+                    "numbers are read wrongly in this locale");
     else if (!name)
-        doctor_line(d, "locale", false, DOCTOR_OK, "", "the locale that the environment names is not installed; it does not matter");
+        doctor_line(d, "locale", false, DOCTOR_OK, "",
+                    "the locale that the environment names is not installed; it does not matter");
     else
         doctor_line(d, "locale", false, DOCTOR_OK, "", "numbers are read the same here (decimal point \"%s\")", point);
 }

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct cli_option tools_options[] = {{"format", "NAME", NULL, "the JSON specifications in that form: jianmu"}, {0}};
+const struct cli_option tools_options[] = {
+    {"format", "NAME", NULL, "the JSON specifications in that form: jianmu"}, {0}};
 
 static const char *member(const json_t *object, const char *name)
 {
@@ -64,7 +65,8 @@ static int print_tools(const json_t *tools)
     json_t *tool;
     json_array_foreach(tools, i, tool) {
         char *text = first_sentence(member(tool, "description"));
-        table_row(&table, (const char *[TABLE_COLUMNS]){member(tool, "name"), member(tool, "danger"), text ? text : ""});
+        table_row(&table,
+                  (const char *[TABLE_COLUMNS]){member(tool, "name"), member(tool, "danger"), text ? text : ""});
         free(text);
     }
     return table_print(&table);
@@ -83,7 +85,8 @@ static int print_backends(const json_t *backends)
     size_t i;
     json_t *backend;
     json_array_foreach(backends, i, backend) {
-        char *text = first_sentence(member(backend, "description")), *limits = joined(json_object_get(backend, "enforces"));
+        char *text = first_sentence(member(backend, "description"));
+        char *limits = joined(json_object_get(backend, "enforces"));
         put_clean(member(backend, "mode"));
         out("  ");
         put_clean(text ? text : "");

@@ -36,7 +36,7 @@ const struct cli_command cli_commands[] = {
      "Removes the job directories of dead processes and prints their paths.\n", NULL, command_gc},
     {0}};
 
-/* A closed descriptor 0, 1 or 2 would be the next file opened. Something that fails as a closed one does takes its place. */
+/* A closed descriptor 0, 1 or 2 would be the next file opened. What fails as a closed one does takes its place. */
 static bool guard_descriptors(void)
 {
     bool stdin_closed = false;

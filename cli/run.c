@@ -71,7 +71,8 @@ int command_run(struct cli *cli)
     struct session s = {0};
     int status = 0;
     if (cli->word_count != 1)
-        return cli_usage(cli, cli->word_count ? "run takes one TOOL; its arguments go into --args" : "run needs a TOOL");
+        return cli_usage(cli, cli->word_count ? "run takes one TOOL; its arguments go into --args"
+                                              : "run needs a TOOL");
     const char *text = cli_value(cli, "args");
     json_t *args = text ? json_argument("args", text, &status) : NULL;
     if (!status)

@@ -48,7 +48,8 @@ refused "--timeout with a newline" 125 'timeout_s' job job.py --timeout $'1\n2'
 refused "--mode with nothing" 125 'mode: "" is empty' job job.py --mode=
 cli job job.py --mode=' LOCAL '
 is "a mode is normalised" "$status $out" "0 ran"
-refused "a mode of a backend that is not there" 125 'unknown mode "docker"; available: .*local' job job.py --mode 'docker '
+refused "a mode of a backend that is not there" 125 'unknown mode "docker"; available: .*local' job job.py --mode \
+    'docker '
 refused "a mode with blanks in it is another" 125 'unknown mode "docker x"' job job.py --mode 'docker x'
 while IFS='|' read -r json pattern; do
     refused "--constraints $json" 125 "$pattern" job job.py --constraints "$json"
@@ -78,12 +79,14 @@ done <<'ROWS'
 {"mode": "local\u0000docker"}|mode.*NUL
 ROWS
 refused "--constraints with nothing" 125 'bad JSON' job job.py --constraints ''
-refused "--constraints of a missing file" 125 '--constraints: nothing.json: No such file' job job.py --constraints @nothing.json
+refused "--constraints of a missing file" 125 '--constraints: nothing.json: No such file' job job.py --constraints \
+    @nothing.json
 secret='{"env": {"TOKEN": ["hunter2"]}}'
 cli job job.py --constraints "$secret"
 unlike "a complaint about the environment does not show its value" "$err" hunter2
 refused "--plugin-dir that is empty" 125 'plug-in directory: ""' job job.py --plugin-dir ''
-refused "a workspace that is not there" 125 'workspace.*/nonexistent' run list_dir --args '{"path": "."}' --workspace /nonexistent
+refused "a workspace that is not there" 125 'workspace.*/nonexistent' run list_dir --args '{"path": "."}' --workspace \
+    /nonexistent
 refused "--args that is no object" 125 '--args: must be a JSON object' run list_dir --args '[]'
 refused "--args of a missing file" 125 '--args: nothing.json: No such file' run list_dir --args @nothing.json
 refused "--args with a key twice" 125 '--args: bad JSON: duplicate' run list_dir --args '{"path": ".", "path": "/"}'

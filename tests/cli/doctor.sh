@@ -41,7 +41,8 @@ for tool in list_dir read_file run_python run_shell write_file; do
     like "there is a line: tool $tool" "$(line "tool $tool")" "^ok\\|loaded from $plugins/tools/$tool.so"
 done
 is "what is needed is here, and so the status is 0" "$sound_status $(member 'it["ok"]')" "0 true"
-is "every line that is not ok has advice" "$(member '[c["check"] for c in it["checks"] if c["verdict"] != "ok" and not c["advice"]]')" '[]'
+is "every line that is not ok has advice" \
+    "$(member '[c["check"] for c in it["checks"] if c["verdict"] != "ok" and not c["advice"]]')" '[]'
 like "the tree is killed" "$(line 'end of the tree')" '^ok\|process [0-9]+, left in its own session, was dead'
 like "python3 is a real one and was run" "$(line python3)" '^ok\|/.*python3[^ ]* is Python 3\.'
 like "jobs get this directory" "$(line 'job directory')" "^ok\\|$jobs "
@@ -76,7 +77,8 @@ can_mount || skipping "no mount namespace"
 in_mounts 'umount -l /proc && exec "$jianmu" doctor --json'
 taken "no /proc" 'children in /proc' missing '/proc is not mounted' 'mount proc'
 in_mounts 'mount -t tmpfs -o noexec none "$TMPDIR" && exec "$jianmu" doctor --json'
-taken "TMPDIR noexec" 'job directory' limited 'programs may not run there \(noexec\)' 'execution\.local\.workdir.*TMPDIR'
+taken "TMPDIR noexec" 'job directory' limited 'programs may not run there \(noexec\)' \
+    'execution\.local\.workdir.*TMPDIR'
 taken "TMPDIR noexec" TMPDIR limited 'is mounted noexec' 'without noexec'
 in_mounts 'mount -t tmpfs -o ro none "$TMPDIR" && exec "$jianmu" doctor --json'
 taken "TMPDIR read-only" TMPDIR limited 'cannot be used: Read-only file system' 'unset TMPDIR'
@@ -158,10 +160,13 @@ half=$JIANMU_BUILD/tests/cli/.libs/half.so
 mkdir -p half/backends
 install -m 755 "$half" half/backends/half.so
 out=$("$jianmu" doctor --json --plugin-dir half)
-like "a backend that promises more than this host gives: verdict" "$(line 'limits of half')" '^limited\|enforces timeout_s.*; cannot here: memory\|'
-like "a backend that promises more than this host gives: advice" "$(line 'limits of half')" '\|.*asks for memory is refused here'
+like "a backend that promises more than this host gives: verdict" "$(line 'limits of half')" \
+    '^limited\|enforces timeout_s.*; cannot here: memory\|'
+like "a backend that promises more than this host gives: advice" "$(line 'limits of half')" \
+    '\|.*asks for memory is refused here'
 out=$(HALF=whole "$jianmu" doctor --json --plugin-dir half)
-like "where it is to be had, there is nothing to complain about" "$(line 'limits of half')" '^ok\|enforces timeout_s.* memory'
+like "where it is to be had, there is nothing to complain about" "$(line 'limits of half')" \
+    '^ok\|enforces timeout_s.* memory'
 out=$(HALF=none "$jianmu" doctor --json --plugin-dir half)
 like "a backend that cannot be opened" "$(line 'limits of half')" '^missing\|.*not here today\|the sentence'
 ok "no probe left anything" nothing_left

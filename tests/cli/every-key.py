@@ -40,7 +40,8 @@ VALUES = {"str": [("word", "word"), ("other", "other")], "bool": [("true", True)
           "list": [('["/a"]', ["/a"]), ('["/b", "/c"]', ["/b", "/c"])],
           "map": [('{"A": "1"}', {"A": "1"}), ('{"B": "2"}', {"B": "2"})]}
 OWN = {"mode": [("local", "local"), ("half", "half")], "scope": [("all", "all"), ("skill", "skill")],
-       "env_allowlist": [('["A"]', ["A"]), ('["B"]', ["B"])], "env_allowprefix": [('["A_"]', ["A_"]), ('["B_"]', ["B_"])]}
+       "env_allowlist": [('["A"]', ["A"]), ('["B"]', ["B"])],
+       "env_allowprefix": [('["A_"]', ["A_"]), ('["B_"]', ["B_"])]}
 OPTIONS = {"docker_image": "image", "timeout_s": None, "cpu_time_s": "cpu-time", "max_output": "max-output",
            "output_limit": "output-limit", "scope": None, "tmpfs_noexec": None}
 
@@ -76,7 +77,8 @@ def try_file(key, path, layer):
     line = in_file(path, text)
     mode = [] if key["name"] == "mode" else mode_of(key)
     got = explained(key, "--config", "set.yaml", *mode)
-    check(f"{path}: {text} in the file", isinstance(got, dict) and [got["value"], got["layer"], got["source"], got["line"]],
+    check(f"{path}: {text} in the file",
+          isinstance(got, dict) and [got["value"], got["layer"], got["source"], got["line"]],
           [want, layer, f"set.yaml:{line}", line])
 
 
@@ -88,7 +90,8 @@ def try_constraints(key, written_below):
     except ValueError:
         plain = text
     got = explained(key, *args, "--constraints", json.dumps({name: plain}))
-    check(f"{name}: {text} in --constraints", isinstance(got, dict) and [got["value"], got["source"]], [want, "constraints"])
+    check(f"{name}: {text} in --constraints", isinstance(got, dict) and [got["value"], got["source"]],
+          [want, "constraints"])
     option = OPTIONS.get(name, name)
     if option and name not in ("workspace", "skill"):
         text = "B=2" if name == "env" else text
@@ -98,10 +101,11 @@ def try_constraints(key, written_below):
 
 def try_key(key):
     written = False
-    if "yaml" in key["layers"] and not (key.get("mode") and not os.path.exists(f"{here}/plugins/backends/{key['mode']}.so")):
-        if key["key"] != "plugins.path":
-            try_file(key, key["key"], "yaml")
-            written = True
+    mode = key.get("mode")
+    here_too = not mode or os.path.exists(f"{here}/plugins/backends/{mode}.so")
+    if "yaml" in key["layers"] and here_too and key["key"] != "plugins.path":
+        try_file(key, key["key"], "yaml")
+        written = True
     if "tools" in key["layers"]:
         try_file(key, key["key"] if key.get("tool") else f"tools.job.{key['name']}", "tools")
         written = True
@@ -113,7 +117,8 @@ def try_key(key):
 
 
 def main():
-    subprocess.run(["bash", os.path.join(SOURCE, "tests/plugin-dir.sh"), os.path.join(here, "plugins"), BUILD], check=True)
+    subprocess.run(["bash", os.path.join(SOURCE, "tests/plugin-dir.sh"), os.path.join(here, "plugins"), BUILD],
+                   check=True)
     half = os.path.join(here, "plugins/backends/half.so")
     shutil.copyfile(os.path.join(BUILD, "tests/cli/.libs/half.so"), half)
     os.chmod(half, 0o755)
@@ -122,7 +127,8 @@ def main():
     check("explain --keys", [status, len(keys) > 30], [0, True])
     table = run("explain", "--keys")[1]
     for key in keys:
-        check(f"{key['key']} is in the table", any(line.split() and line.split()[0] == key["key"] for line in table.splitlines()), True)
+        check(f"{key['key']} is in the table",
+              any(line.split() and line.split()[0] == key["key"] for line in table.splitlines()), True)
         try_key(key)
     print(f"1..{count}")
 

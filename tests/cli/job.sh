@@ -30,9 +30,11 @@ wait "$background"
 is "it ends well" $? 0
 ok "in time: the sleeper does not delay it" test $((SECONDS - begin)) -lt 60
 is "the first file" "$(<results/one.txt)" first
-is "the second file" "$(sha256sum <results/sub/deep/two.bin)" "$(python3 -c 'import sys; sys.stdout.buffer.write(bytes(range(256)))' | sha256sum)"
+is "the second file" "$(sha256sum <results/sub/deep/two.bin)" \
+    "$(python3 -c 'import sys; sys.stdout.buffer.write(bytes(range(256)))' | sha256sum)"
 is "nothing else" "$(cd results && find . | sort | tr '\n' ' ')" ". ./one.txt ./sub ./sub/deep ./sub/deep/two.bin "
-is "the link and the FIFO are reported" "$(sort whole.err)" $'jianmu: skipped link.txt: symlink\njianmu: skipped pipe: fifo'
+is "the link and the FIFO are reported" "$(sort whole.err)" \
+    $'jianmu: skipped link.txt: symlink\njianmu: skipped pipe: fifo'
 ok "the sleeper is dead" dead "$sleeper"
 ok "the watcher is gone" wait_for 10 dead "$reaper"
 not_ok "its directory is gone" test -e "$work"
@@ -48,7 +50,8 @@ echo 'import sys; print(repr(sys.stdin.read()))' >read.py
 is "standard input passes through" "$(printf 'a\nb' | "$jianmu" job read.py)" "'a\\nb'"
 is "a script on standard input" "$(echo 'print(6 * 7)' | "$jianmu" job -)" 42
 is "which then reads end of file" "$("$jianmu" job - <read.py)" "''"
-is "a big standard input" "$(head -c 3000000 /dev/zero | "$jianmu" job <(echo 'import sys; print(len(sys.stdin.buffer.read()))'))" 3000000
+is "a big standard input" \
+    "$(head -c 3000000 /dev/zero | "$jianmu" job <(echo 'import sys; print(len(sys.stdin.buffer.read()))'))" 3000000
 mkdir -p in/sub/empty
 echo one >in/a.txt
 echo two >in/sub/b.txt
@@ -93,7 +96,11 @@ for language in sh bash perl; do
 done
 cli job <(printf '#!/bin/sh\necho "$1"\n') -- word
 is "the #! line decides" "$status $out" "0 word"
-cli job <(echo 'import os; print(os.environ["A"], os.environ.get("SECRET"), os.environ["LANG"], "JIANMU_PLUGIN_PATH" in os.environ)') --env A=b
+cat >environment.py <<'PY'
+from os import environ
+print(environ["A"], environ.get("SECRET"), environ["LANG"], "JIANMU_PLUGIN_PATH" in environ)
+PY
+cli job environment.py --env A=b
 is "its environment" "$out" "b None C.UTF-8 False"
 SECRET=hunter2 cli job <(echo 'import os; print(repr(open("/proc/self/environ").read()), dict(os.environ))')
 unlike "no secret of the host is in it" "$out" hunter2
@@ -115,7 +122,8 @@ is "20 MB pass through whole" "$("$jianmu" job <(echo 'import sys
 for i in range(20): sys.stdout.buffer.write(b"x" * 1000000)') | wc -c)" 20000000
 echo 'open("a.txt", "w").write("new")' >write.py
 cli job write.py
-is "artifacts without --out are not dropped silently" "$status $err" "0 jianmu: 1 artifact is not kept; --out DIR keeps them"
+is "artifacts without --out are not dropped silently" "$status $err" \
+    "0 jianmu: 1 artifact is not kept; --out DIR keeps them"
 mkdir full
 echo old >full/a.txt
 cli job write.py --out full
@@ -141,7 +149,8 @@ like "and is named" "$err" 'trap/d/f: (Not a directory|Too many levels)'
 cli job nested.py --out trap --force
 is "not with --force either" "$status $(ls -A elsewhere)" "125 "
 echo 'import os; print("ran")' >ran.py
-refused "a bad --out is found before the job runs" 125 '--out /nonexistent/x: No such file' job ran.py --out /nonexistent/x
+refused "a bad --out is found before the job runs" 125 '--out /nonexistent/x: No such file' job ran.py --out \
+    /nonexistent/x
 echo file >plain
 refused "a file for --out" 125 '--out plain: Not a directory' job ran.py --out plain
 cat >modes.py <<'PY'
@@ -158,7 +167,8 @@ is "an unreadable file can be read by its owner afterwards" "$(stat -c %a modes/
 is "a name that is no UTF-8 survives" "$(python3 -c 'import os; print(open(b"modes/\xff\n").read())')" "odd name"
 cli job modes.py --json --out modes2
 is "in JSON it is repaired" "$(member 'ascii(sorted(a["path"] for a in it["artifacts"])[-1])')" "'\\ufffd\\n'"
-is "sizes and hashes are there" "$(member '[[a["size"], a["sha256"][:8]] for a in it["artifacts"] if a["path"] == "run.sh"]')" \
+is "sizes and hashes are there" \
+    "$(member '[[a["size"], a["sha256"][:8]] for a in it["artifacts"] if a["path"] == "run.sh"]')" \
     '[[1, "2d711642"]]'
 echo 'import time; open("kept", "w").write("x"); print("partial", flush=True); time.sleep(60)' >late.py
 cli job late.py --timeout 1500ms --out late

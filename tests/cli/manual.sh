@@ -52,8 +52,9 @@ for line in open(sys.argv[1]):
     found = re.match(r"\.It Cm ((?:execution|plugins)\.\S+) Pq (\w+)( or null)?, (?:Li )?(.*)$", line)
     if found:
         manual[found[1]] = (found[2], found[4])
-keys = {k["key"]: k for k in json.load(open("keys.json")) if "yaml" in k["layers"] and k["key"] != k["name"] or k["key"] == "plugins.path"}
-bad = [f"not in the manual: {k}" for k in keys if k not in manual] + [f"no such key: {k}" for k in manual if k not in keys]
+keys = {k["key"]: k for k in json.load(open("keys.json")) if "yaml" in k["layers"] and "." in k["key"]}
+bad = [f"not in the manual: {k}" for k in keys if k not in manual]
+bad += [f"no such key: {k}" for k in manual if k not in keys]
 for name in manual.keys() & keys.keys():
     kind, default = manual[name]
     if kind != keys[name]["type"]:
@@ -74,7 +75,17 @@ PY
 like "what may stand below tools.<glob>" "$(python3 rule.py "$doc/jianmu.yaml.5")" '^True'
 sed -n '/^execution:/,/^\.Ed/p' "$doc/jianmu.yaml.5" | sed '/^\./d' >sample.yaml
 cli explain run_python --json --config sample.yaml
-is "the sample of the manual is read" "$(member '[it["settings"]["timeout_s"]["value"], it["settings"]["timeout_s"]["line"]]')" "[5.0, 8]"
+is "the sample of the manual is read" \
+    "$(member '[it["settings"]["timeout_s"]["value"], it["settings"]["timeout_s"]["line"]]')" "[5.0, 8]"
+
+# ---- the headers ----
+functions=$(grep -v '^#' "$JIANMU_SOURCE/tests/abi/exports.txt")
+is "jianmu(3) names every function" "$(for f in $functions; do grep -q "^\.\(Pq \)\?Fn $f\b" "$doc/jianmu.3" || echo "$f"; done)" ""
+services=$(sed -n '/^typedef struct jianmu_services/,/^} jianmu_services/p' "$JIANMU_SOURCE/libjianmu/jianmu-plugin.h" |
+    grep -oE '\(\*[a-z_]+\)\(' | tr -d '(*)')
+ok "there are services" test "$(wc -w <<<"$services")" -gt 15
+is "jianmu-plugin(3) names every service" \
+    "$(for f in $services; do grep -qE "^\.It Fn (.* , )?$f( , .*)?\$" "$doc/jianmu-plugin.3" || echo "$f"; done)" ""
 
 # ---- programs ----
 take() { # PAGE NAME

@@ -47,7 +47,8 @@ static const struct {
 static const struct {
     const char *name;
     int number;
-} errors[] = {{"ENOSYS", ENOSYS}, {"EPERM", EPERM}, {"EACCES", EACCES}, {"EINVAL", EINVAL}, {"EMFILE", EMFILE}, {"ENOMEM", ENOMEM}};
+} errors[] = {{"ENOSYS", ENOSYS}, {"EPERM", EPERM},   {"EACCES", EACCES},
+              {"EINVAL", EINVAL}, {"EMFILE", EMFILE}, {"ENOMEM", ENOMEM}};
 
 static int error_number(const char *name)
 {

@@ -5,7 +5,8 @@
 refused "no command" 2 "no command given"
 refused "an unknown command suggests the nearest" 2 "unknown command 'tolls'; did you mean 'tools'" tolls
 refused "an unknown command far from all" 2 "unknown command 'xyzzyplugh' \(see" xyzzyplugh
-refused "an unknown option suggests the nearest" 2 "unknown option '--timeuot'; did you mean '--timeout'" --timeuot=3 tools
+refused "an unknown option suggests the nearest" 2 "unknown option '--timeuot'; did you mean '--timeout'" --timeuot=3 \
+    tools
 refused "an unknown option of a command suggests the nearest" 2 "did you mean '--language'" job --langauge sh x
 refused "an unknown option far from all" 2 "unknown option '--zzzzzzzz'" tools --zzzzzzzz
 refused "an unknown short option" 2 "unknown option '-z'" tools -z

@@ -107,7 +107,8 @@ like "for people: what mends it" "$out" 'chmod'
 is "listing bad ones is no failure" "$status" 0
 cli run good --plugin-dir more
 is "the good one works beside them" "$status $out" "0 42"
-refused "one that was asked for is an error with its reason" 125 'needs_ours.*undefined symbol|needs_ours.*symbol' run needs_ours --plugin-dir more
+refused "one that was asked for is an error with its reason" 125 'needs_ours.*undefined symbol|needs_ours.*symbol' \
+    run needs_ours --plugin-dir more
 cli run needs_ours --plugin-dir more --json
 is "its code" "$(member 'it["error"]["code"]')" unavailable
 refused "one that was found bad when it was loaded" 125 'no_entry' run no_entry --plugin-dir more
@@ -120,7 +121,8 @@ install -m 755 "$fixtures/good.so" open/tools/good.so
 chmod 777 open
 cli plugins --json --plugin-dir open
 is "an ancestor that others can write" "$(state good.so)" "refused ancestor_mode --plugin-dir"
-like "is named, with the chmod" "$(member '[p["sentence"] for p in it if p["path"].endswith("/open/tools/good.so")][0]')" "chmod [^ ]* .*$here/open( |\$|[^/])"
+like "is named, with the chmod" \
+    "$(member '[p["sentence"] for p in it if p["path"].endswith("/open/tools/good.so")][0]')" "chmod [^ ]* .*$here/open( |\$|[^/])"
 refused "and the tool is not called" 125 'chmod' run good --plugin-dir open
 chmod 1777 open
 cli run good --plugin-dir open

@@ -55,23 +55,28 @@ for line in open(sys.argv[1]):
 PY
 }
 cli run run_python --args "$code" --events ev
-is "a call: started, completed" "$(events ev)" $'execution.started local run_python -\nexecution.completed local run_python exited'
+is "a call: started, completed" "$(events ev)" \
+    $'execution.started local run_python -\nexecution.completed local run_python exited'
 is "the file is the owner's alone" "$(stat -c %a ev)" 600
 cli job <(echo 'print(1)') --events ev
-is "a second call is appended" "$(events ev | tail -n 2)" $'execution.started local job -\nexecution.completed local job exited'
+is "a second call is appended" "$(events ev | tail -n 2)" \
+    $'execution.started local job -\nexecution.completed local job exited'
 cli run run_python --timeout 300ms --args '{"code": "while True: pass"}' --events ev2
-is "a timeout: failed" "$(events ev2)" $'execution.started local run_python -\nexecution.failed local run_python timeout'
+is "a timeout: failed" "$(events ev2)" \
+    $'execution.started local run_python -\nexecution.failed local run_python timeout'
 is "its payload" "$(python3 -c '
 import json, sys
 p = json.loads(open("ev2").readlines()[-1])["payload"]
 print(p["error"], p["timeout_s"])')" "tool_timeout: timed out after 0.3s 0.3"
 cli job <(echo 'print(1)') --network none --events ev3
-is "a refused call: started, failed" "$(events ev3)" $'execution.started local job -\nexecution.failed local job unsupported'
+is "a refused call: started, failed" "$(events ev3)" \
+    $'execution.started local job -\nexecution.failed local job unsupported'
 is "its sentence is the one on standard error" "jianmu: $(python3 -c '
 import json
 print(json.loads(open("ev3").readlines()[-1])["payload"]["error"])')" "$err"
 cli job <(echo 'print(1)') --events /nonexistent/x
-is "a file for events that cannot be opened" "$status $out $err" "125  jianmu: --events /nonexistent/x: No such file or directory"
+is "a file for events that cannot be opened" "$status $out $err" \
+    "125  jianmu: --events /nonexistent/x: No such file or directory"
 if [ -c /dev/full ]; then
     cli job <(echo 'print(1)') --events /dev/full
     is "events that cannot be written break no call" "$status $out" "0 1"

@@ -91,12 +91,13 @@ else
     skip "a second INT ends the command at once" "no compiler here"
 fi
 
+echo 'import time; print("up", flush=True); time.sleep(2); print("done")' >patient.py
 python3 -c '
 import os, signal, sys
 signal.signal(signal.SIGHUP, signal.SIG_IGN)
-os.execv(sys.argv[1], sys.argv[1:])' "$jianmu" job <(echo 'import time; print("up", flush=True); time.sleep(2); print("done")') >nohup.out &
+os.execv(sys.argv[1], sys.argv[1:])' "$jianmu" job patient.py >nohup.out &
 background=$!
-ok "a job under nohup has begun" wait_for 30 grep -q up nohup.out
+ok "a job under nohup has begun" wait_for 30 grep -qs up nohup.out
 kill -s HUP "$background"
 wait "$background"
 is "a signal that is ignored stays ignored" "$? $(tail -n 1 nohup.out)" "0 done"
@@ -110,7 +111,7 @@ while True:
     print("x" * 1000)
 PY
 set -o pipefail
-python3 -c '
+timeout 60 python3 -c '
 import os, signal, sys
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 os.execv(sys.argv[1], sys.argv[1:])' "$jianmu" job endless.py 2>said.err | head -c 10 >head.out
@@ -122,7 +123,7 @@ read -r job work <said.err
 isnt "a closed pipe: the job has run" "$job" ""
 ok "a closed pipe: the job is dead" dead "$job"
 not_ok "a closed pipe: its directory is gone" test -e "$work"
-python3 -c '
+timeout 60 python3 -c '
 import os, signal, sys
 signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 os.execv(sys.argv[1], sys.argv[1:])' "$jianmu" job endless.py 2>said.err | head -c 10 >head.out

@@ -37,7 +37,8 @@ works "as it is" "$jianmu"
 for variable in HOME USER TERM LANG TMPDIR SHELL LOGNAME; do
     works "$variable unset" env -u "$variable" "$jianmu"
 done
-works "an empty environment" env -i LD_LIBRARY_PATH="$LD_LIBRARY_PATH" JIANMU_PLUGIN_PATH="$plugins" TMPDIR="$jobs" "$jianmu"
+works "an empty environment" env -i LD_LIBRARY_PATH="$LD_LIBRARY_PATH" JIANMU_PLUGIN_PATH="$plugins" TMPDIR="$jobs" \
+    "$jianmu"
 works "LC_ALL=C" env LC_ALL=C "$jianmu"
 works "a locale that is not there" env LC_ALL=xx_XX.UTF-8 "$jianmu"
 for locale in $(locale -a 2>/dev/null | grep -i '^\(tr_TR\|de_DE\|fr_FR\)\.utf-\?8$'); do
@@ -60,7 +61,8 @@ done
 out=$(umask 0777 && "$jianmu" job - <<<'import os; print(oct(os.umask(0)))')
 is "a job has an ordinary umask" "$out" 0o22
 # shellcheck disable=SC2016 # the inner shell's
-works "the current directory is gone" bash -c 'mkdir "$TMPDIR/gone" && cd "$TMPDIR/gone" && rmdir "$TMPDIR/gone" && exec "$0" "$@"' "$jianmu"
+works "the current directory is gone" bash -c \
+    'mkdir "$TMPDIR/gone" && cd "$TMPDIR/gone" && rmdir "$TMPDIR/gone" && exec "$0" "$@"' "$jianmu"
 mkdir gone
 status=0
 (cd gone && rmdir ../gone && exec "$jianmu" tools --plugin-dir x >../out 2>"$tap_tmp/stderr") || status=$?
@@ -68,7 +70,8 @@ is "a relative plug-in directory where the current one is gone" "$status $(cat o
     "125  jianmu: --plugin-dir x: the current directory is unknown: No such file or directory"
 mkdir closed
 # shellcheck disable=SC2016
-works "the current directory cannot be read" weak bash -c 'chmod 700 closed && cd closed && chmod 0 . && exec "$0" "$@"' "$jianmu"
+works "the current directory cannot be read" weak bash -c \
+    'chmod 700 closed && cd closed && chmod 0 . && exec "$0" "$@"' "$jianmu"
 chmod 700 closed
 deep=$here
 for _ in {1..30}; do deep=$deep/$(printf 'd%.0s' {1..100}); done
@@ -92,7 +95,8 @@ is "TMPDIR noexec: a script runs, nothing is left" "$status $out" "0 1.5 True Tr
 in_mounts 'mount -t tmpfs -o ro none "$TMPDIR" && exec "$jianmu" job "$tap_tmp/job.py"'
 is "TMPDIR read-only: another place is taken" "$status $out" "0 1.5 True True"
 in_mounts 'mount -t tmpfs -o size=4k,nr_inodes=4 none "$TMPDIR" && exec "$jianmu" job "$tap_tmp/job.py"'
-is "TMPDIR full: another place is taken, or the sentence says so" "$status ${out:-$(grep -c "work directory" <<<"$err")}" \
+is "TMPDIR full: another place is taken, or the sentence says so" "$status ${out:-$(grep -c "work \
+    directory" <<<"$err")}" \
     "$([ "$status" -eq 0 ] && echo '0 1.5 True True' || echo '125 1')"
 in_mounts 'mount -t tmpfs -o size=64k none "$TMPDIR"
     "$jianmu" job - <<<"
@@ -112,7 +116,8 @@ in_mounts 'umount -l /proc; exec "$jianmu" job "$tap_tmp/job.py"'
 [[ $err != *"LeakSanitizer has encountered a fatal error"* ]] || status=125
 is "no /proc: refused, not run weaker" "$status $out" "125 "
 like "no /proc: sentence" "$err" '/proc is not mounted'
-in_mounts 'mount -t tmpfs -o noexec none /dev/shm; mount -t proc -o hidepid=2 proc /proc && exec "$jianmu" job "$tap_tmp/job.py"'
+in_mounts 'mount -t tmpfs -o noexec none /dev/shm; mount -t proc -o hidepid=2 proc /proc &&
+    exec "$jianmu" job "$tap_tmp/job.py"'
 is "/proc with hidepid=2" "$status $out" "0 1.5 True True"
 mkdir full
 in_mounts 'mount -t tmpfs -o size=4k none full; exec "$jianmu" job - --out full <<<"

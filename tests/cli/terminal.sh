@@ -41,7 +41,8 @@ os.write(1, b"clip \x1b]52;c;cm0gLXJmIH4=\x07 title \x1b]0;owned\x1b\\ paste \x1
             b"answer \x1b[6n\x1b[c\x1bP$q\x1b\\ bell \x07 del \x7f nul \x00 c1 \xc2\x9b31m raw \x9b31m\n")
 os.write(1, b"\x1b[1;31mred\x1b[0m tab\there\r\n")
 os.write(1, "\u5efa\u6728 \u00e9\n".encode())
-for part in (b"\x1b", b"[3", b"2", b"m", b"green", b"\x1b[m", b"\xe5", b"\xbb", b"\xba", b"\n", b"\x1b", b"]", b"x", b"\n", b"end \xe5\xbb"):
+for part in (b"\x1b", b"[3", b"2", b"m", b"green", b"\x1b[m", b"\xe5", b"\xbb", b"\xba", b"\n",
+             b"\x1b", b"]", b"x", b"\n", b"end \xe5\xbb"):
     os.write(1, part)
     sys.stdin.flush()
 PY
