@@ -24,7 +24,7 @@ static void wait_for_threads(int most)
 {
     for (int i = 0; i < 200 && count_threads() > most; i++)
         usleep(50000);
-    assert_int_equal(count_threads(), most);
+    assert_true(count_threads() <= most); /* one of an earlier test may have ended meanwhile */
 }
 
 static void test_an_abandoned_call_keeps_what_it_reads(void **state)
