@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * jianmu-plugin.h - for authors of tools and backends. The manual is jianmu-plugin(3).
+ * jianmu-plugin.h - for authors of tools, backends, guards and sinks. The manual is jianmu-plugin(3).
  *
  * A plug-in is a shared object with one exported function, written by JIANMU_PLUGIN. It has no undefined
  * symbol of ours: everything it may ask of the core stands in a table that it reaches through its context.
@@ -122,6 +122,8 @@ struct jianmu_head {
 };
 #define JIANMU_KIND_TOOL 1u
 #define JIANMU_KIND_BACKEND 2u
+#define JIANMU_KIND_GUARD 3u
+#define JIANMU_KIND_SINK 4u
 
 struct jianmu_tool_plugin {
     struct jianmu_head head;
@@ -137,6 +139,70 @@ struct jianmu_backend_plugin {
     json_t *(*run_tool)(void *instance, jianmu_context *ctx, json_t *args); /* as the tool's run; any thread */
     int (*enforces)(void *instance, const char *limit); /* of the limits the note lists, is this one had here? NULL: all are */
     void (*close)(void *instance);                     /* may be NULL */
+};
+
+/* What a guard judges: one call, once. Borrowed, valid until decide returns. */
+struct jianmu_guard_request {
+    uint32_t size, danger;
+    uint64_t flags;                 /* of the tool */
+    uint64_t options;               /* JIANMU_GUARD_... */
+    const char *tool, *mode;        /* tool: "job" for a job */
+    const char *skill, *run_id;     /* NULL: none */
+    json_t *args;                   /* NULL: a job */
+    json_t *plan;                   /* {name: value} of all that is set */
+    const char *over_max;           /* the plan is above a maximum: the sentence; refused whatever a guard says; NULL: it is not */
+};
+#define JIANMU_GUARD_EXPLAIN 0x1u   /* nothing will run: take nothing from rates and budgets */
+#define JIANMU_GUARD_OPERATOR 0x2u  /* the operator's own act: nobody will be asked */
+
+/* Zeroed but for size. What is left so denies. */
+struct jianmu_guard_decision {
+    uint32_t size, verdict;         /* JIANMU_ALLOW, ... */
+    int32_t code;                   /* of a denial: JIANMU_DENIED, JIANMU_RATE_LIMITED or JIANMU_OVER_BUDGET */
+    int32_t reserved;
+    double retry_after_s;           /* 0: never, or not known */
+    uint64_t ticket;                /* the guard's own, for again and settle */
+    const char *rule, *source;      /* "no-secrets", "jianmu.yaml:12"; the guard's, valid until close; NULL: none */
+    char message[512];
+};
+#define JIANMU_ALLOW 1u
+#define JIANMU_CONFIRM 2u
+#define JIANMU_DENY 3u
+
+struct jianmu_guard_usage {
+    uint32_t size, attempts;        /* 0: it never ran, all that decide took is given back */
+    double wall_s, cpu_s;
+    uint64_t output;                /* bytes */
+};
+
+struct jianmu_guard_plugin {
+    struct jianmu_head head;
+    int (*decide)(void *instance, jianmu_context *ctx, const struct jianmu_guard_request *request,
+                  struct jianmu_guard_decision *decision); /* -1: denied; any thread */
+    int (*open)(jianmu_context *ctx, void **instance);     /* once per runner; may be NULL */
+    int (*again)(void *instance, uint64_t ticket);         /* one more attempt: 0 taken, -1 there shall be none; may be NULL */
+    void (*settle)(void *instance, uint64_t ticket, const struct jianmu_guard_usage *usage); /* the end of what decide allowed; may be NULL */
+    void (*close)(void *instance);                         /* may be NULL */
+};
+
+/* One event, redacted. Borrowed, valid until event returns. */
+struct jianmu_sink_event {
+    uint32_t size, kind;            /* JIANMU_EVENT_... */
+    uint64_t call;                  /* the number of the call in its runner */
+    const char *name;
+    const char *line;               /* the whole event as one line of JSON; a newline stands at its end */
+    uint64_t line_len;              /* with the newline */
+};
+#define JIANMU_EVENT_STARTED 1u
+#define JIANMU_EVENT_COMPLETED 2u
+#define JIANMU_EVENT_FAILED 3u
+#define JIANMU_EVENT_OTHER 4u
+
+struct jianmu_sink_plugin {
+    struct jianmu_head head;
+    void (*event)(void *instance, const struct jianmu_sink_event *event); /* any thread; returns at once, fails no call */
+    int (*open)(jianmu_context *ctx, void **instance);     /* once per bus; may be NULL */
+    void (*close)(void *instance);                         /* flushes; may be NULL */
 };
 
 struct jianmu_plugin {
@@ -175,6 +241,18 @@ struct jianmu_note_head {
     static const struct jianmu_backend_plugin jianmu_item_##ID = {                                            \
         {(uint32_t)sizeof(struct jianmu_backend_plugin), JIANMU_ABI, JIANMU_KIND_BACKEND, 0, &jianmu_note_##ID.d}, \
         OPEN, RUN_JOB, RUN_TOOL, ENFORCES, CLOSE};
+
+/* A guard, a sink: ID must be the stem of the file's name. CONFIG: {"keys": {...}}, which stand below guard.ID. and events.ID. */
+#define JIANMU_GUARD(ID, DECIDE, OPEN, AGAIN, SETTLE, CLOSE, FLAGS, TEXT, CONFIG)                             \
+    JIANMU_NOTE_(ID, JIANMU_KIND_GUARD, 0, FLAGS, TEXT, CONFIG)                                               \
+    static const struct jianmu_guard_plugin jianmu_item_##ID = {                                              \
+        {(uint32_t)sizeof(struct jianmu_guard_plugin), JIANMU_ABI, JIANMU_KIND_GUARD, 0, &jianmu_note_##ID.d}, \
+        DECIDE, OPEN, AGAIN, SETTLE, CLOSE};
+#define JIANMU_SINK(ID, EVENT, OPEN, CLOSE, FLAGS, TEXT, CONFIG)                                              \
+    JIANMU_NOTE_(ID, JIANMU_KIND_SINK, 0, FLAGS, TEXT, CONFIG)                                                \
+    static const struct jianmu_sink_plugin jianmu_item_##ID = {                                               \
+        {(uint32_t)sizeof(struct jianmu_sink_plugin), JIANMU_ABI, JIANMU_KIND_SINK, 0, &jianmu_note_##ID.d},  \
+        EVENT, OPEN, CLOSE};
 
 /* The exported function: lists the items of this file, as JIANMU_ITEM(ID) with commas between. */
 #define JIANMU_ITEM(ID) &jianmu_item_##ID.head

@@ -8,5 +8,7 @@
 #define JM_FIRST_PLUGIN 24u  /* struct jianmu_plugin */
 #define JM_FIRST_TOOL 32u    /* struct jianmu_tool_plugin up to run */
 #define JM_FIRST_BACKEND 48u /* struct jianmu_backend_plugin up to run_tool */
+#define JM_FIRST_GUARD 32u   /* struct jianmu_guard_plugin up to decide */
+#define JM_FIRST_SINK 32u    /* struct jianmu_sink_plugin up to event */
 
 #endif

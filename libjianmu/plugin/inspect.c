@@ -8,10 +8,12 @@
 
 const char *jm_kind_name(uint32_t kind)
 {
-    return kind == JIANMU_KIND_BACKEND ? "backend" : "tool";
+    static const char *const names[] = {[JIANMU_KIND_TOOL] = "tool", [JIANMU_KIND_BACKEND] = "backend",
+                                        [JIANMU_KIND_GUARD] = "guard", [JIANMU_KIND_SINK] = "sink"};
+    return names[kind];
 }
 
-/* Every file of backends/ is asked for by its name, so what it says of itself must be the same. */
+/* Every file but a tool is asked for by its name, so what it says of itself must be the same. */
 static int check_kind(const char *path, uint32_t kind, const struct jm_note *note, struct jm_refusal *r)
 {
     const char *base = strrchr(path, '/') + 1;
@@ -19,8 +21,9 @@ static int check_kind(const char *path, uint32_t kind, const struct jm_note *not
     if (note->kind != kind)
         return jm_refuse(r, "kind", "%s: \"%s\" is not a %s, and this directory is for %ss", path, note->name,
                          jm_kind_name(kind), jm_kind_name(kind));
-    if (kind == JIANMU_KIND_BACKEND && (strlen(note->name) != stem || strncmp(note->name, base, stem)))
-        return jm_refuse(r, "name", "%s is the backend \"%s\" and must be named %s.so", path, note->name, note->name);
+    if (kind != JIANMU_KIND_TOOL && (strlen(note->name) != stem || strncmp(note->name, base, stem)))
+        return jm_refuse(r, "name", "%s is the %s \"%s\" and must be named %s.so", path, jm_kind_name(kind),
+                         note->name, note->name);
     return 0;
 }
 

@@ -35,7 +35,7 @@ struct jm_registry {
 
 /* The file as a plug-in of that kind, read and judged without running anything of it. */
 int jm_inspect(int fd, const char *path, uint32_t kind, struct jm_notes *notes, struct jm_refusal *r);
-const char *jm_kind_name(uint32_t kind); /* "tool", "backend" */
+const char *jm_kind_name(uint32_t kind); /* "tool", "backend", "guard", "sink" */
 /* item becomes refused; takes the sentence. */
 void jm_item_refuse(struct jm_item *item, struct jm_refusal *r);
 /* JIANMU_INTERNAL for a shortage of the host, else JIANMU_UNAVAILABLE with the sentence; returns -1. */

@@ -9,7 +9,9 @@
 
 _Static_assert(JM_FIRST_HEAD <= sizeof(struct jianmu_head) && JM_FIRST_PLUGIN <= sizeof(struct jianmu_plugin) &&
                JM_FIRST_TOOL <= sizeof(struct jianmu_tool_plugin) &&
-               JM_FIRST_BACKEND <= sizeof(struct jianmu_backend_plugin), "structs only grow");
+               JM_FIRST_BACKEND <= sizeof(struct jianmu_backend_plugin) &&
+               JM_FIRST_GUARD <= sizeof(struct jianmu_guard_plugin) &&
+               JM_FIRST_SINK <= sizeof(struct jianmu_sink_plugin), "structs only grow");
 
 /* What was listed must still be what the file says, before any of its code runs. */
 static int same_notes(jm_registry *registry, const struct jm_file *file, const struct jm_notes *notes,
@@ -103,22 +105,40 @@ static const struct jianmu_head *find_head(const struct jm_entry_item *entry, st
 
 static int check_callbacks(const struct jm_item *item, struct jm_refusal *r)
 {
-    const char *missing = item->kind == JIANMU_KIND_TOOL ? (item->plugin.tool.run ? NULL : "run")
-                        : !item->plugin.backend.run_job ? "run_job"
-                        : !item->plugin.backend.run_tool ? "run_tool" : NULL;
+    const char *missing = NULL;
+    if (item->kind == JIANMU_KIND_TOOL)
+        missing = item->plugin.tool.run ? NULL : "run";
+    else if (item->kind == JIANMU_KIND_BACKEND)
+        missing = !item->plugin.backend.run_job ? "run_job" : item->plugin.backend.run_tool ? NULL : "run_tool";
+    else if (item->kind == JIANMU_KIND_GUARD)
+        missing = item->plugin.guard.decide ? NULL : "decide";
+    else
+        missing = item->plugin.sink.event ? NULL : "event";
     if (!missing)
         return 0;
     return jm_refuse(r, "callback", "%s: the %s \"%s\" has no %s callback", item->path, jm_kind_name(item->kind),
                      item->name, missing);
 }
 
+/* What a descriptor of that kind had in the first release, and has now. */
+static void sizes_of(uint32_t kind, uint32_t *first, size_t *today)
+{
+    static const struct { uint32_t first; size_t today; } sizes[] = {
+        [JIANMU_KIND_TOOL] = {JM_FIRST_TOOL, sizeof(struct jianmu_tool_plugin)},
+        [JIANMU_KIND_BACKEND] = {JM_FIRST_BACKEND, sizeof(struct jianmu_backend_plugin)},
+        [JIANMU_KIND_GUARD] = {JM_FIRST_GUARD, sizeof(struct jianmu_guard_plugin)},
+        [JIANMU_KIND_SINK] = {JM_FIRST_SINK, sizeof(struct jianmu_sink_plugin)}};
+    *first = sizes[kind].first;
+    *today = sizes[kind].today;
+}
+
 static int take_descriptor(struct jm_entry_item *entry, struct jm_refusal *r)
 {
     struct jm_item *item = &entry->item;
     const struct jianmu_head *head = find_head(entry, r);
-    bool tool = item->kind == JIANMU_KIND_TOOL;
-    uint32_t first = tool ? JM_FIRST_TOOL : JM_FIRST_BACKEND;
-    size_t today = tool ? sizeof(struct jianmu_tool_plugin) : sizeof(struct jianmu_backend_plugin);
+    uint32_t first;
+    size_t today;
+    sizes_of(item->kind, &first, &today);
     if (!head)
         return -1;
     if (head->abi != JIANMU_ABI)

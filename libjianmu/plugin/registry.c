@@ -277,7 +277,8 @@ static int scan_dir(struct scan *s, struct seen *seen, size_t *seen_count)
 static int scan_all(jm_registry *registry, const struct jm_search_dir *dirs, size_t count, jianmu_error **err)
 {
     static const struct { const char *name; uint32_t kind; } sub[] = {
-        {"backends", JIANMU_KIND_BACKEND}, {"tools", JIANMU_KIND_TOOL}};
+        {"backends", JIANMU_KIND_BACKEND}, {"tools", JIANMU_KIND_TOOL},
+        {"guards", JIANMU_KIND_GUARD}, {"sinks", JIANMU_KIND_SINK}};
     jm_auto_free struct seen *seen = calloc(count ? count * jm_countof(sub) : 1, sizeof *seen);
     size_t seen_count = 0;
     if (!seen)

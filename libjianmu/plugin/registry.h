@@ -9,7 +9,7 @@
 
 enum jm_item_state { JM_USABLE, JM_SHADOWED, JM_REFUSED };
 
-/* One tool or backend in one file; a refused file is one item without name. Owned by its registry. */
+/* One tool, backend, guard or sink in one file; a refused file is one item without name. Owned by its registry. */
 struct jm_item {
     char *path;               /* absolute, as found */
     const char *origin;       /* "--plugin-dir", "JIANMU_PLUGIN_PATH", "plugins.path", "user", "installed"; static */
@@ -20,13 +20,15 @@ struct jm_item {
     char *name, *text;        /* from the note */
     uint32_t danger;
     uint64_t flags;
-    json_t *json;             /* schema of a tool, {"keys", "enforces"} of a backend; parsed, an object */
+    json_t *json;             /* schema of a tool, {"keys", "enforces"} of a backend, {"keys"} of the others; parsed, an object */
     /* after jm_item_load; copies of the descriptors, what the file lacks is zero */
     bool loaded;
     union {
         struct jianmu_head head;
         struct jianmu_tool_plugin tool;
         struct jianmu_backend_plugin backend;
+        struct jianmu_guard_plugin guard;
+        struct jianmu_sink_plugin sink;
     } plugin;
     void *module;             /* the loader's */
 };
@@ -37,7 +39,7 @@ struct jm_search_dir {
 
 typedef struct jm_registry jm_registry;
 
-/* Looks into DIR/backends and DIR/tools of each, first match by name wins. A directory that does not exist is
+/* Looks into DIR/backends, DIR/tools, DIR/guards and DIR/sinks of each, first match by name wins. A directory that does not exist is
  * passed over; a bad file is an item in state JM_REFUSED and disturbs nothing. */
 jm_registry *jm_registry_scan(const struct jm_search_dir *dirs, size_t count, jianmu_error **err);
 void jm_registry_free(jm_registry *registry);

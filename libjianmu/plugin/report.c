@@ -43,7 +43,7 @@ static int fail_unknown(const jm_registry *registry, uint32_t kind, const char *
         return jm_fail_memory(err);
     const char *nearest = jm_text_nearest(name, names, count);
     struct jm_buffer b = {0};
-    jm_buffer_addf(&b, "unknown %s \"%s\"", kind == JIANMU_KIND_BACKEND ? "mode" : "tool", shown);
+    jm_buffer_addf(&b, "unknown %s \"%s\"", kind == JIANMU_KIND_BACKEND ? "mode" : jm_kind_name(kind), shown);
     if (nearest)
         jm_buffer_addf(&b, ", did you mean \"%s\"?", nearest);
     if (kind == JIANMU_KIND_BACKEND) {

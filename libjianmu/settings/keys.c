@@ -201,7 +201,8 @@ int jm_keys_build(struct jm_keys *keys, const struct jm_registry *registry, jian
             return -1;
     for (size_t i = 0; registry && i < jm_registry_count(registry); i++) {
         const struct jm_item *item = jm_registry_item(registry, i);
-        if (item->state == JM_USABLE && add_item(keys, item, err))
+        bool has_plan = item->kind == JIANMU_KIND_TOOL || item->kind == JIANMU_KIND_BACKEND;
+        if (has_plan && item->state == JM_USABLE && add_item(keys, item, err))
             return -1;
     }
     return 0;

@@ -16,7 +16,7 @@ try() {
     local compiler=$1 language=$2 std unit
     shift 2
     for std in "$@"; do
-        for unit in only_caller only_tool only_backend; do
+        for unit in only_caller only_tool only_backend only_guard only_sink; do
             if ! type "$compiler" > /dev/null 2>&1; then
                 skip "$compiler -std=$std $unit.c" "$compiler is not installed"
                 continue
@@ -31,8 +31,8 @@ try() {
 build() {
     local compiler=$1 language=$2 std=$3 d=$dir/$1-$3 unit
     type "$compiler" > /dev/null 2>&1 || return 0
-    mkdir -p "$d/tools" "$d/backends"
-    for unit in tools/only_tool backends/only_backend; do
+    mkdir -p "$d/tools" "$d/backends" "$d/guards" "$d/sinks"
+    for unit in tools/only_tool backends/only_backend guards/only_guard sinks/only_sink; do
         "$compiler" -x "$language" -std="$std" -O2 -flto -ffunction-sections -fdata-sections -fvisibility=hidden -fPIC \
             -shared "${flags[@]}" "$here/${unit#*/}.c" -x none -Wl,--gc-sections "${libs[@]}" -o "$d/$unit.so" 2> "$dir/log" ||
         "$compiler" -x "$language" -std="$std" -O2 -fvisibility=hidden -fPIC -shared "${flags[@]}" "$here/${unit#*/}.c" \
@@ -43,6 +43,8 @@ build() {
     like "$compiler -std=$std: the tool runs" "$lines" 'only_tool = 42'
     like "$compiler -std=$std: the tool with state runs" "$lines" 'only_other = 42'
     is "$compiler -std=$std: the backend is usable" "$(column 4 only_backend.so)" usable
+    is "$compiler -std=$std: the guard is usable" "$(column 4 only_guard.so)" usable
+    is "$compiler -std=$std: the sink is usable" "$(column 4 only_sink.so)" usable
 }
 
 try gcc c c99 c11 gnu11

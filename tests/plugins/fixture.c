@@ -45,6 +45,12 @@
 #ifndef RUN_TOOL
 #define RUN_TOOL run
 #endif
+#ifndef JUDGE
+#define JUDGE judge
+#endif
+#ifndef TAKE
+#define TAKE take
+#endif
 #ifdef ABI
 #undef JIANMU_ABI
 #define JIANMU_ABI ABI
@@ -53,6 +59,8 @@
 #define STRING(x) STRING_(x)
 #define TOOL(...) JIANMU_TOOL_WITH(__VA_ARGS__)
 #define BACKEND_(...) JIANMU_BACKEND(__VA_ARGS__)
+#define GUARD_(...) JIANMU_GUARD(__VA_ARGS__)
+#define SINK_(...) JIANMU_SINK(__VA_ARGS__)
 #define JUST_NOTE(...) JIANMU_NOTE_(__VA_ARGS__)
 #define ITEM_(x) JIANMU_ITEM(x)
 #define ITEM(x) ITEM_(x)
@@ -99,6 +107,22 @@ __attribute__((unused)) static int run_job(void *instance, jianmu_context *ctx)
     return VALUE;
 }
 
+__attribute__((unused)) static int judge(void *instance, jianmu_context *ctx, const struct jianmu_guard_request *request,
+                                         struct jianmu_guard_decision *decision)
+{
+    (void)instance;
+    (void)ctx;
+    (void)request;
+    decision->verdict = JIANMU_ALLOW;
+    return 0;
+}
+
+__attribute__((unused)) static void take(void *instance, const struct jianmu_sink_event *event)
+{
+    (void)instance;
+    (void)event;
+}
+
 __attribute__((unused)) static int open_it(jianmu_context *ctx, void **instance)
 {
     (void)ctx;
@@ -113,6 +137,10 @@ __attribute__((unused)) static void close_it(void *instance)
 
 #if defined BACKEND
 BACKEND_(NAME, open_it, RUN_JOB, RUN_TOOL, NULL, close_it, JIANMU_IN_PROCESS, TEXT, SCHEMA)
+#elif defined GUARD
+GUARD_(NAME, JUDGE, open_it, NULL, NULL, close_it, 0, TEXT, SCHEMA)
+#elif defined SINK
+SINK_(NAME, TAKE, open_it, close_it, 0, TEXT, SCHEMA)
 #elif !defined NO_NOTE && !defined OWN_DESCRIPTOR
 TOOL(NAME, RUN, open_it, close_it, DANGER, JIANMU_READ_ONLY, TEXT, SCHEMA)
 #endif

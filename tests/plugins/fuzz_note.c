@@ -53,6 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         abort();
     judge(fd, JIANMU_KIND_TOOL);
     judge(fd, JIANMU_KIND_BACKEND);
+    judge(fd, JIANMU_KIND_GUARD);
+    judge(fd, JIANMU_KIND_SINK);
     if (!jm_elf_open(&elf, fd, "/dir/boxed.so", &r)) { /* the symbols of a file without notes too */
         jm_symbols_check(&elf, &r);
         jm_refusal_free(&r);

@@ -27,8 +27,9 @@ static int complain(jianmu_error *err)
 static void show(const struct jm_item *item)
 {
     static const char *const states[] = {"usable", "shadowed", "refused"};
+    static const char *const kinds[] = {"?", "tool", "backend", "guard", "sink"};
     const char *file = strrchr(item->path, '/') + 1;
-    printf("%s\t%s\t%s\t%s\t%s\t%s\n", file, item->kind == JIANMU_KIND_TOOL ? "tool" : "backend",
+    printf("%s\t%s\t%s\t%s\t%s\t%s\n", file, kinds[item->kind],
            item->name ? item->name : "-", states[item->state], item->code ? item->code : "-",
            item->sentence ? item->sentence : "-");
 }

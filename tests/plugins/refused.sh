@@ -4,10 +4,14 @@
 . "$JIANMU_SOURCE/tests/plugins/kit.sh" || exit 1
 tools=$dir/p/tools
 backends=$dir/p/backends
+guards=$dir/p/guards
+sinks=$dir/p/sinks
 
 
 put other_good "$tools/zz_last.so"
 put boxed "$backends/boxed.so"
+put watchman "$guards/watchman.so"
+put drain "$sinks/drain.so"
 
 # ---- found by reading ----
 for f in sysv sysv_none abi no_entry no_note needs_ours json_broken json_list json_twice json_deep text_bad name_bad danger; do
@@ -16,6 +20,9 @@ done
 put boxed "$tools/kind.so"
 put good "$backends/good.so"
 put boxed "$backends/other_name.so"
+put watchman "$guards/other_guard.so"
+put drain "$sinks/other_sink.so"
+put watchman "$sinks/watchman.so"
 put good "$tools/half.so" && truncate -s 2000 "$tools/half.so"
 put good "$tools/head.so" && truncate -s 30 "$tools/head.so"
 put good "$tools/segments.so" && poke "$tools/segments.so" 32 '\377\377\377\0'
@@ -46,6 +53,8 @@ for f in needs_other too_short headless item_abi item_kind null_note stray_note 
 done
 put no_job "$backends/no_job.so"
 put no_tool "$backends/no_tool.so"
+put no_decide "$guards/no_decide.so"
+put no_event "$sinks/no_event.so"
 # the same name with another last letter: a library that nobody has
 put good "$tools/dependency.so"
 LC_ALL=C sed -i 's/libjansson\.so\.4/libjansson.so.X/; s/Gives a number/Takes a number/' "$tools/dependency.so"
@@ -74,6 +83,9 @@ refused danger.so bad_note "$t/danger.so $wrong: a tool must say whether it read
 refused kind.so kind "$t/kind.so: \"boxed\" is not a tool, and this directory is for tools"
 refused good.so kind "$backends/good.so: \"good\" is not a backend, and this directory is for backends"
 refused other_name.so name "$backends/other_name.so is the backend \"boxed\" and must be named boxed.so"
+refused other_guard.so name "$guards/other_guard.so is the guard \"watchman\" and must be named watchman.so"
+refused other_sink.so name "$sinks/other_sink.so is the sink \"drain\" and must be named drain.so"
+like "a guard among the sinks is refused" "$lines" "watchman.so"$'\t'"sink"$'\t'"-"$'\t'"refused"$'\t'"kind"
 refused head.so truncated "$t/head.so is cut short: 30 bytes are less than its head"
 is "half.so is refused: truncated" "$(column 4 half.so) $(column 5 half.so)" "refused truncated"
 like "half.so says why" "$(column 6 half.so)" "^$t/half.so is cut short: it has 2000 bytes, and segment [0-9]+ ends behind them$"
@@ -121,6 +133,10 @@ done
 refused no_run.so callback "$t/no_run.so: the tool \"no_run\" has no run callback"
 refused no_job.so callback "$backends/no_job.so: the backend \"no_job\" has no run_job callback"
 refused no_tool.so callback "$backends/no_tool.so: the backend \"no_tool\" has no run_tool callback"
+refused no_decide.so callback "$guards/no_decide.so: the guard \"no_decide\" has no decide callback"
+refused no_event.so callback "$sinks/no_event.so: the sink \"no_event\" has no event callback"
+usable drain.so
+like "the guard is usable after loading" "$lines" "watchman.so"$'\t'"guard"$'\t'"watchman"$'\t'"usable"
 refused plugin_null.so no_descriptor "$t/plugin_null.so: its jianmu_plugin_entry returned NULL"
 refused plugin_short.so size "$t/plugin_short.so: its struct jianmu_plugin has 8 bytes, less than the 24 $first"
 refused plugin_abi.so abi "$t/plugin_abi.so is built for ABI 7, and this is ABI 0; it must be built again with this jianmu-plugin.h"
