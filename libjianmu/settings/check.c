@@ -147,7 +147,7 @@ static bool is_backend(const jianmu_config *c, const char *path)
 }
 
 /* At most three calls deep: a section without keys below it is not gone into. */
-static int check_section(jianmu_config *c, const struct jm_node *section, const char *path, jianmu_error **err)
+int jm_check_section(jianmu_config *c, const struct jm_node *section, const char *path, jianmu_error **err)
 {
     if (not_a_map(c, section, path, err))
         return -1;
@@ -160,7 +160,7 @@ static int check_section(jianmu_config *c, const struct jm_node *section, const 
         const struct jm_key *key = strchr(node->key, '.') ? NULL : jm_keys_at(&c->keys, below);
         bool section_below = !strchr(node->key, '.') && (jm_keys_below(&c->keys, below) || is_backend(c, below));
         int rc = key             ? take_key(c, node, key, err)
-                 : section_below ? check_section(c, node, below, err)
+                 : section_below ? jm_check_section(c, node, below, err)
                                  : unknown_in_section(c, node, path, err);
         if (rc)
             return rc;
@@ -294,7 +294,7 @@ int jm_check_plugins_path(const jianmu_config *config, const struct jm_node *roo
 int jm_check(jianmu_config *config, const struct jm_node *root, jianmu_error **err)
 {
     for (const struct jm_node *node = root->child; node; node = node->next) {
-        int rc = strcmp(node->key, "tools") ? check_section(config, node, node->key, err)
+        int rc = strcmp(node->key, "tools") ? jm_check_section(config, node, node->key, err)
                                             : check_tools(config, node, err);
         if (rc)
             return rc;

@@ -5,6 +5,7 @@
 #include "settings/inside.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "plugin/registry.h"
 #include "settings/values.h"
@@ -187,4 +188,28 @@ const struct jm_setting *jm_config_value(const jianmu_config *config, const char
         if (!strcmp(config->values[i].path, path))
             return &config->values[i].setting;
     return NULL;
+}
+
+json_t *jm_config_plugin(const jianmu_config *config, const char *section, const char *name, jianmu_error **err)
+{
+    bool guard = !strcmp(section, "guard");
+    jm_auto_json json_t *all = json_object();
+    bool bad = !all;
+    for (size_t i = 0; i < config->keys.count && !bad; i++) {
+        const struct jm_key *key = &config->keys.list[i];
+        const char *owner = guard ? key->guard : key->sink;
+        if (!owner || strcmp(owner, name))
+            continue;
+        if (key->problem) {
+            jm_fail(err, JIANMU_UNAVAILABLE, "%s: the plug-in's note is wrong about it: %s", key->path, key->problem);
+            return NULL;
+        }
+        const struct jm_setting *set = jm_config_value(config, key->path);
+        json_t *value = set ? set->value : key->fallback;
+        json_t *copy = value ? jm_json_deep_copy(value) : json_null();
+        bad = !copy || json_object_set_new(all, key->knob.name, copy);
+    }
+    if (bad)
+        jm_fail_memory(err);
+    return bad ? NULL : jm_steal(all);
 }

@@ -65,6 +65,8 @@ int jm_config_scan(jianmu_config *config, const json_t *path, jianmu_error **err
 int jm_check_top(const jianmu_config *config, const struct jm_node *root, jianmu_error **err);
 /* Every key and value against config->keys; fills values and rules. */
 int jm_check(jianmu_config *config, const struct jm_node *root, jianmu_error **err);
+/* One section against the keys below that path: "guard.NAME", "events.NAME". */
+int jm_check_section(jianmu_config *c, const struct jm_node *section, const char *path, jianmu_error **err);
 /* plugins.path alone, which must be known before the keys are; *path: new, NULL where it is not set. */
 int jm_check_plugins_path(const jianmu_config *config, const struct jm_node *root, json_t **path, jianmu_error **err);
 /* policy.yaml, if there is one; fills bounds. */

@@ -49,10 +49,24 @@ static int add_core(struct jm_keys *keys, const struct jm_knob *knob, jianmu_err
     return key->fallback ? 0 : -1;
 }
 
+static const char *owner_of(const struct jm_key *key, const char **kind)
+{
+    const char *owners[] = {key->mode, key->tool, key->guard, key->sink};
+    static const char *const kinds[] = {"mode", "tool", "guard", "sink"};
+    for (size_t i = 0; i < jm_countof(owners); i++) {
+        if (owners[i]) {
+            if (kind)
+                *kind = kinds[i];
+            return owners[i];
+        }
+    }
+    return NULL;
+}
+
 const struct jm_key *jm_keys_core(const struct jm_keys *keys, const char *name)
 {
     for (size_t i = 0; i < keys->count; i++)
-        if (!keys->list[i].mode && !keys->list[i].tool && !strcmp(keys->list[i].knob.name, name))
+        if (!owner_of(&keys->list[i], NULL) && !strcmp(keys->list[i].knob.name, name))
             return &keys->list[i];
     return NULL;
 }
@@ -103,7 +117,7 @@ static int declare(struct jm_key *key, const json_t *note)
     bool bytes = knob->type == JM_SIZE, seconds = knob->type == JM_SECONDS;
     knob->min = number_or(json_object_get(note, "min"), bytes ? 1 : seconds ? 1e-6 : 0);
     knob->max = number_or(json_object_get(note, "max"), seconds ? 1e8 : 0x1p50);
-    knob->flags = key->mode ? JM_IN_YAML | JM_PER_MODE | JM_CWD_SAFE : JM_PER_TOOL;
+    knob->flags = key->mode ? JM_IN_YAML | JM_PER_MODE | JM_CWD_SAFE : key->tool ? JM_PER_TOOL : JM_IN_YAML;
     for (size_t i = 0; i < jm_countof(not_from_cwd); i++)
         if (!strcmp(knob->name, not_from_cwd[i]))
             knob->flags &= ~JM_CWD_SAFE;
@@ -161,21 +175,25 @@ static bool has_row(const struct jm_keys *keys, const char *mode, const char *na
 static int add_noted(struct jm_keys *keys, const struct jm_item *item, const char *name, const json_t *note,
                      jianmu_error **err)
 {
-    bool backend = item->kind == JIANMU_KIND_BACKEND;
+    static const char *const sections[] = {[JIANMU_KIND_TOOL] = "tools", [JIANMU_KIND_BACKEND] = "execution",
+                                           [JIANMU_KIND_GUARD] = "guard", [JIANMU_KIND_SINK] = "events"};
+    bool backend = item->kind == JIANMU_KIND_BACKEND, planned = backend || item->kind == JIANMU_KIND_TOOL;
     jm_auto_free char *path = NULL;
-    if (asprintf(&path, "%s.%s.%s", backend ? "execution" : "tools", item->name, name) < 0) {
+    if (asprintf(&path, "%s.%s.%s", sections[item->kind], item->name, name) < 0) {
         path = NULL;
         return jm_fail_memory(err);
     }
     if (backend && (jm_keys_at(keys, path) || has_row(keys, item->name, name)))
         return 0; /* the core's own row stands */
     const struct jm_key *core = jm_keys_core(keys, name);
-    const struct jm_knob *generic = core ? jm_knob_find(name) : NULL;
+    const struct jm_knob *generic = core && planned ? jm_knob_find(name) : NULL;
     struct jm_key *key = add(keys, err);
     if (!key)
         return -1;
     key->mode = backend ? item->name : NULL;
-    key->tool = backend ? NULL : item->name;
+    key->tool = item->kind == JIANMU_KIND_TOOL ? item->name : NULL;
+    key->guard = item->kind == JIANMU_KIND_GUARD ? item->name : NULL;
+    key->sink = item->kind == JIANMU_KIND_SINK ? item->name : NULL;
     key->path = jm_steal(path);
     key->name = strdup(name);
     if (!key->name)
@@ -201,8 +219,7 @@ int jm_keys_build(struct jm_keys *keys, const struct jm_registry *registry, jian
             return -1;
     for (size_t i = 0; registry && i < jm_registry_count(registry); i++) {
         const struct jm_item *item = jm_registry_item(registry, i);
-        bool has_plan = item->kind == JIANMU_KIND_TOOL || item->kind == JIANMU_KIND_BACKEND;
-        if (has_plan && item->state == JM_USABLE && add_item(keys, item, err))
+        if (item->state == JM_USABLE && add_item(keys, item, err))
             return -1;
     }
     return 0;
@@ -241,13 +258,13 @@ static json_t *layers_json(const struct jm_knob *knob)
 
 static json_t *key_json(const struct jm_key *key)
 {
-    const char *owner = key->mode ? key->mode : key->tool;
+    const char *kind, *owner = owner_of(key, &kind);
     json_t *fallback = key->fallback ? jm_json_deep_copy(key->fallback) : json_null();
     json_t *json = json_pack("{s:s, s:s, s:s, s:o, s:o, s:b, s:s}", "key", key->path ? key->path : key->knob.name,
                              "name", key->knob.name, "type", jm_type_name(key->knob.type), "default", fallback,
                              "layers", layers_json(&key->knob), "cwd", (key->knob.flags & JM_CWD_SAFE) != 0, "doc",
                              key->knob.doc ? key->knob.doc : "");
-    if (json && owner && json_object_set_new(json, key->mode ? "mode" : "tool", json_string(owner))) {
+    if (json && owner && json_object_set_new(json, kind, json_string(owner))) {
         json_decref(json);
         return NULL;
     }

@@ -8,9 +8,10 @@
 /* knob.name and knob.yaml are as long-lived as the key; knob.fallback is not used, `fallback` is. */
 struct jm_key {
     struct jm_knob knob;
-    char *path;         /* "execution.local.python", "tools.NAME.KEY"; NULL: not in the file */
+    char *path;         /* "execution.local.python", "tools.NAME.KEY", "guard.NAME.KEY"; NULL: not in the file */
     const char *mode;   /* below execution.<mode>. */
     const char *tool;   /* below tools.<glob>. for this tool */
+    const char *guard, *sink; /* below guard.<guard>. and events.<sink>.: never in a plan */
     json_t *fallback;   /* coerced; NULL: none */
     char *name, *doc;   /* of notes: what knob points at */
     char *problem;      /* what is wrong with this key in its note; NULL: nothing */

@@ -157,6 +157,8 @@ static int merge(const struct builder *b, const struct slot *slot, struct jm_pla
 static bool is_shown(const struct builder *b, const struct jm_key *key)
 {
     const char *yaml = key->knob.yaml;
+    if (key->guard || key->sink)
+        return false;
     if (key->mode || key->tool)
         return key->mode ? !strcmp(key->mode, b->plan->mode) : b->tool && !strcmp(key->tool, b->tool->name);
     if (yaml && strncmp(yaml, "execution.", 10))

@@ -96,6 +96,8 @@ jianmu_config *jm_config_hold(const jianmu_config *config);
 /* config's own: what others ask of it */
 /* By its place in the file, "execution.timeout_s"; NULL: not set. */
 const struct jm_setting *jm_config_value(const jianmu_config *config, const char *path);
+/* What a guard or sink finds in its settings: {key: value} of "guard" or "events", defaults included; new. */
+json_t *jm_config_plugin(const jianmu_config *config, const char *section, const char *name, jianmu_error **err);
 struct jm_registry *jm_config_registry(const jianmu_config *config);
 /* A NULL config given by a caller stands for defaults and the installed plug-ins: this makes that one; new. */
 jianmu_config *jm_config_default(jianmu_error **err);
