@@ -258,7 +258,7 @@ static json_t *layers_json(const struct jm_knob *knob)
 
 static json_t *key_json(const struct jm_key *key)
 {
-    const char *kind, *owner = owner_of(key, &kind);
+    const char *kind = NULL, *owner = owner_of(key, &kind);
     json_t *fallback = key->fallback ? jm_json_deep_copy(key->fallback) : json_null();
     json_t *json = json_pack("{s:s, s:s, s:s, s:o, s:o, s:b, s:s}", "key", key->path ? key->path : key->knob.name,
                              "name", key->knob.name, "type", jm_type_name(key->knob.type), "default", fallback,
