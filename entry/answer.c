@@ -15,6 +15,7 @@ struct request {
     json_t *json, *args, *settings, *own;
     uint64_t id;
     int out;
+    bool transient;
 };
 
 /* json is taken. False: it is no text, or a longer one than a frame may hold. */
@@ -31,8 +32,8 @@ static bool send_json(int out, uint32_t type, uint64_t id, json_t *json)
 static void send_error(const struct request *r, const jianmu_error *err)
 {
     send_json(r->out, JM_FRAME_RESULT, r->id,
-              json_pack("{s:b, s:{s:s, s:s}}", "ok", 0, "error", "code", jianmu_code_name(jianmu_error_code(err)),
-                        "message", jianmu_error_message(err)));
+              json_pack("{s:b, s:{s:s, s:s}, s:b}", "ok", 0, "error", "code", jianmu_code_name(jianmu_error_code(err)),
+                        "message", jianmu_error_message(err), "transient", r->transient));
 }
 
 /* The call's start and end are the host's to say; the rest goes through. */
@@ -84,8 +85,8 @@ static jianmu_config *make_config(const struct request *r, jianmu_error **err)
 static void send_result(const struct request *r, const jianmu_result *result)
 {
     json_t *value = jianmu_result_value(result);
-    json_t *answer = json_pack("{s:b, s:O*, s:I}", "ok", 1, "result", value, "dropped",
-                               (json_int_t)jianmu_result_value_dropped(result));
+    json_t *answer = json_pack("{s:b, s:O*, s:I, s:b}", "ok", 1, "result", value, "dropped",
+                               (json_int_t)jianmu_result_value_dropped(result), "transient", r->transient);
     jianmu_reason reason = jianmu_result_reason(result);
     if (answer && reason != JIANMU_EXITED)
         json_object_set_new(answer, "failed", json_string(jianmu_result_message(result)));
@@ -119,6 +120,7 @@ static int run(struct request *r, jianmu_error **err)
         tool = runner ? jianmu_runner_tool(runner, r->tool, err) : NULL;
     }
     int status = tool ? jianmu_run_tool(runner, tool, r->args, call, &result, err) : -1;
+    r->transient = result && result->transient;
     if (!status)
         send_result(r, result);
     jianmu_result_free(result);

@@ -68,7 +68,7 @@ static void answer_one(const struct jm_frame *request, int in, int out)
         snprintf(text, sizeof text, "the tool ended its process (signal %d)", WTERMSIG(status));
     else if (child > 0)
         snprintf(text, sizeof text, "the tool ended its process (status %d)", WEXITSTATUS(status));
-    jm_auto_json json_t *json = json_pack("{s:b, s:s}", "ok", 1, "failed", text);
+    jm_auto_json json_t *json = json_pack("{s:b, s:s, s:b}", "ok", 1, "failed", text, "died", 1);
     int limit = child > 0 && WIFSIGNALED(status) ? limit_of(WTERMSIG(status)) : JIANMU_EXITED;
     if (json && limit)
         json_object_set_new(json, "limit", json_integer(limit));

@@ -111,6 +111,8 @@ typedef struct jianmu_services {
     /* frames: what the core and a tool host say to each other over any pair of descriptors; 0, -1 failed, read: 1 end of file */
     int (*frame_write)(jianmu_context *ctx, int fd, uint32_t type, uint64_t id, const void *data, uint64_t len);
     int (*frame_read)(jianmu_context *ctx, int fd, uint32_t *type, uint64_t *id, void **data, uint64_t *len); /* *data: the context's, until it ends */
+    /* said before a failure: nothing was done, and a repeat may do better */
+    void (*transient)(jianmu_context *ctx);
 } jianmu_services;
 
 /* Every descriptor begins so. */

@@ -181,6 +181,7 @@ uint64_t jianmu_result_value_dropped(const jianmu_result *r); /* characters that
 int jianmu_result_exit_code(const jianmu_result *r);          /* 128+n after signal n; tools: 0, or 1 where it failed */
 int jianmu_result_signal(const jianmu_result *r);             /* 0: none */
 int jianmu_result_abandoned(const jianmu_result *r);          /* 1: its thread still runs in this process */
+unsigned jianmu_result_attempts(const jianmu_result *r);      /* how often it was tried */
 /* stream 1 or 2. text: valid UTF-8, bad bytes replaced; raw: the bytes; dropped: what capture took from the middle. */
 const char *jianmu_result_text(jianmu_result *r, int stream, size_t *len);
 const void *jianmu_result_raw(const jianmu_result *r, int stream, size_t *len);

@@ -30,6 +30,7 @@ void jm_context_split(jm_context *to, const jm_context *from)
     to->id = from->id;
     to->timeout_s = from->timeout_s;
     to->started = from->started;
+    to->attempted = from->attempted;
     to->deadline = from->deadline;
 }
 
@@ -67,7 +68,7 @@ int jm_context_fail(jm_context *ctx, jianmu_error *err)
     return -1;
 }
 
-void jm_context_end(jm_context *ctx)
+void jm_context_clear(jm_context *ctx)
 {
     if (ctx->workdir)
         jm_workdir_close(jm_steal(ctx->workdir));
@@ -79,12 +80,17 @@ void jm_context_end(jm_context *ctx)
     }
     for (int i = 0; i < 2; i++)
         if (ctx->directory_fd[i] >= 0)
-            close(ctx->directory_fd[i]);
+            close(jm_steal_fd(ctx->directory_fd[i]));
     if (ctx->own_timer_fd >= 0)
-        close(ctx->own_timer_fd);
+        close(jm_steal_fd(ctx->own_timer_fd));
     if (ctx->own_event_fd >= 0)
-        close(ctx->own_event_fd);
-    json_decref(ctx->own_timeout);
+        close(jm_steal_fd(ctx->own_event_fd));
+    json_decref(jm_steal(ctx->own_timeout));
+}
+
+void jm_context_end(jm_context *ctx)
+{
+    jm_context_clear(ctx);
     pthread_mutex_destroy(&ctx->lock);
 }
 

@@ -56,11 +56,16 @@ typedef struct jm_context {
     bool failed;                 /* tool_failed() was called; its text is the result's message */
     bool turn;                   /* one of a limited number is taken */
     bool listening;
+    bool reached;                /* something of the tool or the job may have run: a repeat may do it twice */
+    bool transient;              /* transient() was called: nothing was done, a repeat may do better */
+    bool died;                   /* its process ended without an answer */
+    unsigned attempts;
     jianmu_reason limit;         /* the limit that ended a private process; JIANMU_EXITED: none */
     uint64_t output;             /* bytes that its processes have printed so far */
     uint64_t id;
     double timeout_s;            /* 0: none */
     int64_t started, deadline;   /* CLOCK_MONOTONIC nanoseconds; 0: not measured, none */
+    int64_t attempted;           /* when this attempt began; 0: not measured */
     struct jm_workdir *workdir;
     int directory_fd[2];         /* workspace, skill; -1: not opened yet */
     struct jm_garbage *garbage;
@@ -86,7 +91,9 @@ void jm_context_tell_abandoned(jm_context *ctx);
 int jm_context_cancel_fd(jm_context *ctx);
 /* The error of one service call into the context's; returns -1. */
 int jm_context_fail(jm_context *ctx, jianmu_error *err);
-/* Drops all that services handed out. */
+/* Drops all that services handed out; the call may go on. */
+void jm_context_clear(jm_context *ctx);
+/* The same, and the call is over. */
 void jm_context_end(jm_context *ctx);
 /* what is released when the context ends; without memory it is released at once and -1 returned. */
 int jm_context_keep(jm_context *ctx, void (*release)(void *), void *what);

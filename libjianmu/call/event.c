@@ -118,7 +118,8 @@ static json_t *make_payload(const struct jianmu_event *e)
     json_t *payload = json_pack("{s:s, s:s}", "backend", e->backend, "tool", e->tool);
     int bad = !payload;
     if (!bad && (e->kind == JM_EVENT_COMPLETED || e->kind == JM_EVENT_FAILED))
-        bad |= json_object_set_new(payload, "duration_s", json_real((double)e->duration / 1e9));
+        bad |= json_object_set_new(payload, "duration_s", json_real((double)e->duration / 1e9)) |
+               json_object_set_new(payload, "attempts", json_integer(e->attempts));
     if (!bad && e->kind == JM_EVENT_COMPLETED)
         bad |= json_object_set_new(payload, "reason", json_string(jianmu_reason_name(e->reason)));
     if (!bad && e->kind == JM_EVENT_FAILED)

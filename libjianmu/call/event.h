@@ -22,6 +22,7 @@ struct jianmu_event {
     const char *error;           /* failed: the sentence; NULL: none */
     double timeout_s;            /* failed by timeout */
     bool abandoned;
+    unsigned attempts;           /* completed, failed: how often it was tried */
     json_t *payload;             /* JM_EVENT_OTHER: the plug-in's; NULL: none */
 };
 

@@ -36,7 +36,7 @@ void jm_call_say(jm_context *ctx, const char *name, json_t *payload)
 /* Numbers a call, takes the time, says it started: only where somebody needs it. */
 void jm_call_begin(jm_context *ctx)
 {
-    ctx->started = jm_now();
+    ctx->started = ctx->attempted = jm_now();
     if (ctx->timeout_s > 0)
         ctx->deadline = jm_after(ctx->started, ctx->timeout_s);
     ctx->listening = jm_bus_listening(ctx->runner->bus);
@@ -179,6 +179,7 @@ static void emit_end(jm_context *ctx, int64_t now)
     event.code = jianmu_error_code(ctx->error);
     event.error = ctx->error || !r ? jianmu_error_message(ctx->error) : jianmu_result_message(r);
     event.timeout_s = ctx->timeout_s;
+    event.attempts = ctx->attempts;
     if (r) { /* without memory there is none */
         event.reason = r->reason;
         event.abandoned = r->abandoned;
@@ -186,26 +187,65 @@ static void emit_end(jm_context *ctx, int64_t now)
     jm_bus_emit(ctx->runner->bus, &event);
 }
 
-int jm_call_finish(jm_context *ctx, jianmu_error **err)
+static inline void settle(jm_context *ctx, int64_t now)
 {
     jianmu_result *r = ctx->result;
-    int64_t now = ctx->started ? jm_now() : 0;
     if (__builtin_expect(ctx->turn, 0))
         jm_turn_release(ctx);
-    if (!ctx->error) {
-        if (ctx->tool)
-            settle_tool(ctx, ctx->deadline && now >= ctx->deadline);
-        if (__builtin_expect(r->reason != JIANMU_EXITED, 0) && (!r->message || r->reason == JIANMU_TIMEOUT))
-            say(r, reason_text(ctx));
-        if (now) {
-            r->wall_s = (double)(now - ctx->started) / 1e9;
-            if (!ctx->tool)
-                r->heavy = true;
-        }
+    if (ctx->error)
+        return;
+    if (ctx->tool)
+        settle_tool(ctx, ctx->deadline && now >= ctx->deadline);
+    if (__builtin_expect(r->reason != JIANMU_EXITED, 0) && (!r->message || r->reason == JIANMU_TIMEOUT))
+        say(r, reason_text(ctx));
+}
+
+static inline int end(jm_context *ctx, int64_t now, jianmu_error **err)
+{
+    jianmu_result *r = ctx->result;
+    if (r) {
+        r->attempts = ctx->attempts;
+        r->transient = ctx->transient;
+    }
+    if (!ctx->error && now) {
+        r->wall_s = (double)(now - ctx->started) / 1e9;
+        if (!ctx->tool)
+            r->heavy = true;
     }
     if (ctx->listening)
         emit_end(ctx, now);
     if (!ctx->error)
         return 0;
     return jm_fail_take(err, ctx->error);
+}
+
+void jm_call_settle(jm_context *ctx)
+{
+    settle(ctx, jm_now());
+}
+
+int jm_call_end(jm_context *ctx, jianmu_error **err)
+{
+    return end(ctx, jm_now(), err);
+}
+
+int jm_call_finish(jm_context *ctx, jianmu_error **err)
+{
+    int64_t now = ctx->started ? jm_now() : 0;
+    settle(ctx, now);
+    return end(ctx, now, err);
+}
+
+void jm_call_attempt(jm_context *ctx)
+{
+    if (ctx->attempts++) { /* of the one before nothing stays */
+        jm_context_clear(ctx);
+        jianmu_error_free(jm_steal(ctx->error));
+        ctx->result = jm_result_prepare(&ctx->result, &ctx->error);
+        ctx->limit = JIANMU_EXITED;
+        ctx->failed = ctx->reached = ctx->transient = ctx->died = false;
+        ctx->output = 0;
+    }
+    ctx->attempted = jm_now();
+    ctx->deadline = ctx->timeout_s > 0 ? jm_after(ctx->attempted, ctx->timeout_s) : 0;
 }

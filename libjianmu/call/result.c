@@ -164,6 +164,11 @@ int jianmu_result_abandoned(const jianmu_result *r)
     return r->abandoned;
 }
 
+unsigned jianmu_result_attempts(const jianmu_result *r)
+{
+    return r->attempts;
+}
+
 static int index_of(int stream)
 {
     return stream == 2;
@@ -271,9 +276,9 @@ json_t *jianmu_result_json(jianmu_result *r)
     for (size_t i = 0; i < r->artifacts.count; i++)
         if (json_array_append_new(artifacts, artifact_json(r, i)))
             return NULL;
-    return json_pack("{s:s, s:s, s:i, s:i, s:b, s:O?, s:I, s:s%, s:s%, s:I, s:I, s:O, s:o, s:o, s:o, s:o}", "reason",
+    return json_pack("{s:s, s:s, s:i, s:i, s:b, s:i, s:O?, s:I, s:s%, s:s%, s:I, s:I, s:O, s:o, s:o, s:o, s:o}", "reason",
                      jianmu_reason_name(r->reason), "message", jianmu_result_message(r), "exit_code", r->exit_code,
-                     "signal", r->signal, "abandoned", r->abandoned, "value", r->value, "value_dropped",
+                     "signal", r->signal, "abandoned", r->abandoned, "attempts", (int)r->attempts, "value", r->value, "value_dropped",
                      (json_int_t)r->value_dropped, "stdout", out, out_len, "stderr", err, err_len, "stdout_dropped",
                      (json_int_t)r->stream[0].dropped, "stderr_dropped", (json_int_t)r->stream[1].dropped, "artifacts",
                      artifacts, "skipped", r->artifacts.skipped ? json_incref(r->artifacts.skipped) : json_array(),

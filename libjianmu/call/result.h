@@ -12,6 +12,8 @@ struct jianmu_result {
     int exit_code, signal;
     bool heavy;                  /* something below needs more than the value to be dropped */
     bool abandoned;
+    bool transient;              /* the tool said that a repeat is safe and may do better */
+    unsigned attempts;           /* 0: it was refused before the first */
     char *message;               /* NULL: nothing to say */
     json_t *value;
     uint64_t value_dropped;

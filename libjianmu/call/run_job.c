@@ -44,24 +44,35 @@ static void run_admitted(jm_context *ctx)
     }
 }
 
+void jm_job_begin(jm_context *ctx, jianmu_runner *r, const jianmu_job *job, jianmu_call *call, jianmu_result **result)
+{
+    jm_context_init(ctx, r, NULL, call);
+    if (jm_runner_prepare_jobs(r, &ctx->error) == 0)
+        ctx->plan = r->job_plan;
+    ctx->job = job;
+    ctx->subject = "job";
+    ctx->result = jm_result_prepare(result, &ctx->error);
+    ctx->timeout_s = call && call->timeout_s > 0 ? call->timeout_s : ctx->plan ? ctx->plan->timeout_s : 0;
+    jm_call_begin(ctx);
+}
+
+void jm_job_attempt(jm_context *ctx)
+{
+    if (!ctx->error)
+        run_admitted(ctx);
+    if (ctx->workdir) /* gone before the call is said to be over */
+        jm_workdir_close(jm_steal(ctx->workdir));
+}
+
 int jianmu_run_job(jianmu_runner *r, const jianmu_job *job, jianmu_call *call, jianmu_result **result,
                    jianmu_error **err)
 {
     jm_context ctx;
     if (jm_runner_check(r, err))
         return -1;
-    jm_context_init(&ctx, r, NULL, call);
-    if (jm_runner_prepare_jobs(r, &ctx.error) == 0)
-        ctx.plan = r->job_plan;
-    ctx.job = job;
-    ctx.subject = "job";
-    ctx.result = jm_result_prepare(result, &ctx.error);
-    ctx.timeout_s = call && call->timeout_s > 0 ? call->timeout_s : ctx.plan ? ctx.plan->timeout_s : 0;
-    jm_call_begin(&ctx);
-    if (!ctx.error)
-        run_admitted(&ctx);
-    if (ctx.workdir) /* gone before the call is said to be over */
-        jm_workdir_close(jm_steal(ctx.workdir));
+    jm_job_begin(&ctx, r, job, call, result);
+    ctx.attempts = 1;
+    jm_job_attempt(&ctx);
     int status = jm_call_finish(&ctx, err);
     jm_context_end(&ctx);
     return status;

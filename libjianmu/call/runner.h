@@ -62,6 +62,18 @@ void jm_call_say(jm_context *ctx, const char *name, json_t *payload);
 /* The end of a call: events, message, error; what run_tool and run_job return. */
 int jm_call_finish(jm_context *ctx, jianmu_error **err);
 
+/* The same in steps, for what stands above the runner: begin once; attempt and settle once or more; end once. */
+void jm_tool_begin(jm_context *ctx, jianmu_runner *runner, const jianmu_tool *tool, jianmu_call *call,
+                   jianmu_result **result);
+void jm_job_begin(jm_context *ctx, jianmu_runner *runner, const jianmu_job *job, jianmu_call *call,
+                  jianmu_result **result);
+/* Counts an attempt, which has its whole time before it; what the one before left is dropped. */
+void jm_call_attempt(jm_context *ctx);
+void jm_tool_attempt(jm_context *ctx, json_t *args);
+void jm_job_attempt(jm_context *ctx);
+void jm_call_settle(jm_context *ctx);                    /* what it came to: reason and sentence */
+int jm_call_end(jm_context *ctx, jianmu_error **err);    /* event and error */
+
 /* Waits until the plan allows one call more. False: cancelled, or an error was set. */
 bool jm_turn_take(jm_context *ctx);
 void jm_turn_release(jm_context *ctx);

@@ -157,10 +157,11 @@ int jm_service_job_run(jianmu_context *public, jianmu_workdir *dir, const char *
     spec.env = (const char *const *)env;
     int64_t before = jm_now();
     int status = jm_process_run(reapers, &spec, &process, &ctx->error);
+    jm_process_tried(ctx, status, ctx->error);
     jm_environment_free(env);
     if (status)
         return -1;
-    ctx->result->queue_s = (double)(before - ctx->started) / 1e9;
+    ctx->result->queue_s = (double)(before - ctx->attempted) / 1e9;
     jm_process_account(ctx, &process);
     jm_result_take_process(ctx->result, &process);
     jm_process_result_free(&process);

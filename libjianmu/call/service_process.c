@@ -35,6 +35,16 @@ int jm_process_limits(jm_context *ctx, struct jm_process_spec *spec, jianmu_erro
     return 0;
 }
 
+void jm_process_tried(jm_context *ctx, int status, const jianmu_error *err)
+{
+    jianmu_code code = jianmu_error_code(err);
+    if (status && (code == JIANMU_UNAVAILABLE || code == JIANMU_NOT_FOUND || code == JIANMU_INVALID))
+        return;
+    pthread_mutex_lock(&ctx->lock);
+    ctx->reached = true;
+    pthread_mutex_unlock(&ctx->lock);
+}
+
 static void add(double *sum, double more)
 {
     *sum = (*sum < 0 ? 0 : *sum) + more;
@@ -170,7 +180,9 @@ static int run(jm_context *ctx, const struct jianmu_process *p, const char *cons
     struct jm_process_result *result = calloc(1, sizeof *result);
     if (!result)
         return jm_fail_memory(err);
-    if (jm_process_run(reapers, &spec, result, err)) {
+    int status = jm_process_run(reapers, &spec, result, err);
+    jm_process_tried(ctx, status, err ? *err : NULL);
+    if (status) {
         free(result);
         return -1;
     }

@@ -120,7 +120,9 @@ static int run_host(jm_context *ctx, const char **argv, char **env, const struct
     /* a tool that looks at its deadline meets it inside, and may still say so */
     if (spec.deadline && ctx->tool->cooperates && spec.deadline < INT64_MAX - GRACE)
         spec.deadline += GRACE;
-    if (jm_process_run(reapers, &spec, process, &ctx->error))
+    int status = jm_process_run(reapers, &spec, process, &ctx->error);
+    jm_process_tried(ctx, status, ctx->error);
+    if (status)
         return -1;
     free(jm_steal(process->out.data));
     process->out = (struct jm_stream){0};
@@ -152,6 +154,8 @@ static void say_failed(jm_context *ctx, json_t *failed)
 static json_t *read_answer(jm_context *ctx, struct answer *a, struct jm_process_result *process)
 {
     json_t *answer = a->result;
+    ctx->died = !answer || json_is_true(json_object_get(answer, "died"));
+    ctx->transient = json_is_true(json_object_get(answer, "transient"));
     bool by_time = process->reason == JIANMU_TIMEOUT || process->reason == JIANMU_CANCELLED;
     bool stopped = process->reason != JIANMU_EXITED && process->reason != JIANMU_SIGNALLED;
     if (stopped && !(answer && by_time)) { /* a limit was passed, whatever the tool had to say before */

@@ -142,6 +142,14 @@ __attribute__((format(printf, 3, 4))) static int service_fail(jianmu_context *pu
     return jm_context_fail(jm_context_of(public), err);
 }
 
+static void service_transient(jianmu_context *public)
+{
+    jm_context *ctx = jm_context_of(public);
+    pthread_mutex_lock(&ctx->lock);
+    ctx->transient = true;
+    pthread_mutex_unlock(&ctx->lock);
+}
+
 /* new: always valid UTF-8, as JSON and models want it; NULL without memory. */
 __attribute__((format(printf, 1, 0))) static char *print_text(const char *format, va_list ap)
 {
@@ -253,4 +261,5 @@ const struct jianmu_services jm_services = {
     .host_tool = jm_service_host_tool,
     .frame_write = jm_service_frame_write,
     .frame_read = jm_service_frame_read,
+    .transient = service_transient,
 };

@@ -41,6 +41,8 @@ char *jm_interpreter_path(jm_context *ctx, const char *program, jianmu_error **e
 /* What the plan sets, put into a process: limits, deadline, cancel, capture. Limits hold for the call: what earlier
  * processes of it have used is taken off. -1: one cannot be had. */
 int jm_process_limits(jm_context *ctx, struct jm_process_spec *spec, jianmu_error **err);
+/* After jm_process_run: may it have started? These are its errors before the start; after others nobody knows. */
+void jm_process_tried(jm_context *ctx, int status, const jianmu_error *err);
 /* Usage of a process added to the call's. */
 void jm_process_account(jm_context *ctx, const struct jm_process_result *process);
 

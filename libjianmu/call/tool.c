@@ -98,9 +98,50 @@ json_t *jm_service_call_tool(jianmu_context *public, json_t *args)
         jm_fail(&ctx->error, JIANMU_INTERNAL, "call_tool: there is no tool in this process");
         return NULL;
     }
+    ctx->reached = true;
     if (ctx->deadline && !tool->cooperates)
         return jm_worker_call(ctx, args);
     return tool->plugin.run(tool->instance, public, args);
+}
+
+static inline void begin(jm_context *ctx, jianmu_runner *r, const jianmu_tool *tool, jianmu_call *call,
+                         jianmu_result **result)
+{
+    jm_context_init(ctx, r, tool->plan, call);
+    ctx->tool = tool;
+    ctx->subject = tool->name;
+    ctx->result = jm_result_prepare(result, &ctx->error);
+    ctx->timeout_s = call && call->timeout_s > 0 ? call->timeout_s : tool->plan->timeout_s;
+}
+
+static inline void attempt(jm_context *ctx, const jianmu_tool *tool, json_t *args)
+{
+    const jianmu_backend *b = ctx->runner->backend;
+    json_t *own = NULL;
+    if (!args)
+        args = own = json_object();
+    if (__builtin_expect(!args || !ctx->result, 0))
+        jm_fail_memory(&ctx->error);
+    else if (__builtin_expect(!json_is_object(args), 0))
+        jm_fail(&ctx->error, JIANMU_INVALID, "arguments of tool '%s' must be a JSON object", tool->name);
+    else if (jm_context_cancelled_by_caller(ctx))
+        ctx->failed = true;
+    else if (jm_call_admit(ctx, &tool->limits))
+        ctx->result->value = b->plugin->run_tool
+                                 ? b->plugin->run_tool(b->instance, &ctx->public, args)
+                                 : (jm_fail(&ctx->error, JIANMU_UNSUPPORTED, "backend '%s' runs no tools", b->mode), NULL);
+    json_decref(own);
+}
+
+void jm_tool_begin(jm_context *ctx, jianmu_runner *r, const jianmu_tool *tool, jianmu_call *call, jianmu_result **result)
+{
+    begin(ctx, r, tool, call, result);
+    jm_call_begin(ctx);
+}
+
+void jm_tool_attempt(jm_context *ctx, json_t *args)
+{
+    attempt(ctx, ctx->tool, args);
 }
 
 int jianmu_run_tool(jianmu_runner *r, const jianmu_tool *tool, json_t *args, jianmu_call *call, jianmu_result **result,
@@ -109,29 +150,12 @@ int jianmu_run_tool(jianmu_runner *r, const jianmu_tool *tool, json_t *args, jia
     if (jm_runner_check(r, err))
         return -1;
     jm_context ctx;
-    jm_context_init(&ctx, r, tool->plan, call);
-    ctx.tool = tool;
-    ctx.subject = tool->name;
-    ctx.result = jm_result_prepare(result, &ctx.error);
-    ctx.timeout_s = call && call->timeout_s > 0 ? call->timeout_s : tool->plan->timeout_s;
+    begin(&ctx, r, tool, call, result);
     if (ctx.timeout_s > 0 || r->bus || !tool->plugin.run)
         jm_call_begin(&ctx);
-    json_t *own = NULL;
-    if (!args)
-        args = own = json_object();
-    if (__builtin_expect(!args || !ctx.result, 0))
-        jm_fail_memory(&ctx.error);
-    else if (__builtin_expect(!json_is_object(args), 0))
-        jm_fail(&ctx.error, JIANMU_INVALID, "arguments of tool '%s' must be a JSON object", tool->name);
-    else if (jm_context_cancelled_by_caller(&ctx))
-        ctx.failed = true;
-    else if (jm_call_admit(&ctx, &tool->limits))
-        ctx.result->value = r->backend->plugin->run_tool
-                                ? r->backend->plugin->run_tool(r->backend->instance, &ctx.public, args)
-                                : (jm_fail(&ctx.error, JIANMU_UNSUPPORTED, "backend '%s' runs no tools", r->backend->mode), NULL);
-    json_decref(own);
+    ctx.attempts = 1;
+    attempt(&ctx, tool, args);
     int status = jm_call_finish(&ctx, err);
     jm_context_end(&ctx);
     return status;
 }
-

@@ -15,7 +15,9 @@
 
 enum jm_frame_type {
     JM_FRAME_REQUEST = 1, /* JSON: {"tool", "path", "args", "settings", "own", "timeout_s"?} */
-    JM_FRAME_RESULT = 2,  /* JSON: {"ok": true, "result"?, "dropped", "failed"?, "limit"?} or {"ok": false, "error": {"code", "message"}} */
+    /* JSON: {"ok": true, "result"?, "dropped", "failed"?, "limit"?, "died"?} or {"ok": false, "error": {"code",
+     * "message"}}, and in both "transient" */
+    JM_FRAME_RESULT = 2,
     JM_FRAME_EVENT = 3    /* JSON: {"name", "payload"} */
 };
 

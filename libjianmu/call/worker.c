@@ -168,6 +168,7 @@ static json_t *take_back(struct jm_worker *w, jm_context *ctx)
     json_t *value = jm_steal(w->value);
     ctx->failed = w->ctx.failed;
     ctx->limit = w->ctx.limit;
+    ctx->transient = w->ctx.transient;
     jm_fail_take(&ctx->error, jm_steal(w->ctx.error));
     jm_result_absorb(ctx->result, &w->scratch);
     clear_call(w);

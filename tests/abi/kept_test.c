@@ -181,13 +181,18 @@ static int frame_read(jianmu_context *ctx, int fd, uint32_t *type, uint64_t *id,
     return 1;
 }
 
+static void transient(jianmu_context *ctx)
+{
+    log_(ctx, "transient");
+}
+
 static const jianmu_services services = {
     .size = sizeof services, .abi = JIANMU_ABI, .deadline = deadline, .cancelled = cancelled, .poll_fd = poll_fd,
     .setting = setting, .directory = directory, .fail = fail_, .tool_failed = tool_failed, .log = log_,
     .progress = progress, .event = event, .process = process, .workdir_open = workdir_open,
     .workdir_path = workdir_path, .workdir_fd = workdir_fd, .job_command = job_command, .job_run = job_run,
     .collect = collect, .workdir_close = workdir_close, .call_tool = call_tool, .host_tool = host_tool,
-    .frame_write = frame_write, .frame_read = frame_read,
+    .frame_write = frame_write, .frame_read = frame_read, .transient = transient,
 };
 
 static jm_registry *scan(const char *dir)

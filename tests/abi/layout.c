@@ -69,6 +69,7 @@ static void services(void)
     M(jianmu_services, workdir_fd) M(jianmu_services, job_command) M(jianmu_services, job_run)
     M(jianmu_services, collect) M(jianmu_services, workdir_close) M(jianmu_services, call_tool)
     M(jianmu_services, host_tool) M(jianmu_services, frame_write) M(jianmu_services, frame_read)
+    M(jianmu_services, transient)
 }
 
 static void numbers(void)
