@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by quickstart and check: installs Debian packages that are missing.
-build_packages="gcc make autoconf automake libtool pkg-config libc6-dev libltdl-dev libjansson-dev libyaml-dev nettle-dev
+build_packages="gcc make autoconf automake libtool pkg-config libc6-dev libltdl-dev libjansson-dev libyaml-dev nettle-dev libpcre2-dev
     libcurl4-openssl-dev python3 git xz-utils"
 
 # as_root COMMAND...: as it is, or through sudo.

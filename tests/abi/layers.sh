@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Who may include whom. Each part of the library may use those named before it, process and files each other,
-# plug-ins and commands the public headers; libltdl, libyaml and libcurl have one user each. And what every file
+# plug-ins and commands the public headers; libltdl, libyaml, libcurl and PCRE2 have one user each. And what every file
 # must have.
 
 . "$JIANMU_SOURCE/tests/tap.sh" || exit 1
-order=(base plugin settings process files call)
+order=(base schema plugin settings process files call)
 
 # includes FILE: what is between the quotes or brackets, with them.
 includes() {
@@ -23,6 +23,7 @@ check_library() {
             '"'*) echo "$file includes $name: no folder is named" ;;
             '<ltdl.h>') [ "$file" = libjianmu/plugin/loader.c ] || echo "$file includes $name" ;;
             '<yaml.h>') [[ $file == libjianmu/settings/yaml*.c ]] || echo "$file includes $name" ;;
+            '<pcre2'*) [ "$file" = libjianmu/base/pattern.c ] || echo "$file includes $name" ;;
             '<curl/'*) echo "$file includes $name" ;;
             esac
         done
@@ -39,7 +40,7 @@ check_plugins() {
             '"config.h"' | [\"\<]jianmu-plugin.h[\"\>] | [\"\<]jianmu.h[\"\>]) ;;
             '"base/'*) [ "$tree" = tools ] || echo "$file includes $name" ;;
             '<curl/'*) [[ $file == tools/http_request/* ]] || echo "$file includes $name" ;;
-            '<ltdl.h>' | '<yaml.h>') echo "$file includes $name" ;;
+            '<ltdl.h>' | '<yaml.h>' | '<pcre2'*) echo "$file includes $name" ;;
             '"'*) name=${name#\"}; name=${name%\"}
                 [ -f "$tree/$name" ] || [ -f "${file%/*}/$name" ] || echo "$file includes \"$name\"" ;;
             esac
@@ -53,7 +54,7 @@ check_commands() {
         includes "$file" | while read -r name; do
             case $name in
             '"config.h"' | '"jianmu.h"' | '<jianmu.h>') ;;
-            '<ltdl.h>' | '<yaml.h>' | '<curl/'* | '<jianmu'*) echo "$file includes $name" ;;
+            '<ltdl.h>' | '<yaml.h>' | '<pcre2'* | '<curl/'* | '<jianmu'*) echo "$file includes $name" ;;
             '"'*) name=${name#\"}; name=${name%\"}
                 [ -f "cli/${name#cli/}" ] || [ -f "${file%/*}/$name" ] || echo "$file includes \"$name\"" ;;
             esac
@@ -90,11 +91,13 @@ is "this tree keeps the rules" "$(check_tree "$JIANMU_SOURCE")" ""
 
 # A tree that breaks each of them once: every line must be found.
 bad=$tap_tmp/bad
-mkdir -p "$bad"/libjianmu/{base,plugin,settings,process,files,call} "$bad"/{plugins/local,tools/one,cli,entry}
+mkdir -p "$bad"/libjianmu/{base,schema,plugin,settings,process,files,call} "$bad"/{plugins/local,tools/one,cli,entry}
 put() {
     { echo "/* SPDX-License-Identifier: Apache-2.0 */"; shift; printf '%s\n' "$@"; } > "$file"
 }
 file=$bad/libjianmu/base/a.c; put - '#include "config.h"' '#include <stdio.h>' '#include "base/a.h"' '#include "plugin/registry.h"'
+file=$bad/libjianmu/base/pattern.c; put - '#include <pcre2.h>'
+file=$bad/libjianmu/schema/a.c; put - '#include "base/pattern.h"' '#include <pcre2.h>' '#include "plugin/registry.h"'
 file=$bad/libjianmu/plugin/a.c; put - '#include "base/a.h"' '# include  "settings/settings.h"' '#include <ltdl.h>'
 file=$bad/libjianmu/plugin/loader.c; put - '#include <ltdl.h>' '#include "jianmu.h"'
 file=$bad/libjianmu/settings/yaml_read.c; put - '#include <yaml.h>' '#include "plugin/registry.h"' '#include "values.h"'
@@ -110,6 +113,8 @@ file=$bad/cli/command.h; put - '#include <jansson.h>'
 echo 'int no_licence;' > "$bad/entry/none.c"
 file=$bad/entry/long.c; put - "$(seq 400)"
 want='libjianmu/base/a.c includes "plugin/registry.h"
+libjianmu/schema/a.c includes <pcre2.h>
+libjianmu/schema/a.c includes "plugin/registry.h"
 libjianmu/plugin/a.c includes "settings/settings.h"
 libjianmu/plugin/a.c includes <ltdl.h>
 libjianmu/settings/yaml_read.c includes "values.h": no folder is named
