@@ -20,6 +20,7 @@ struct jm_limits {
     json_t *enforced;            /* {limit: "enforced" | "dropped"} */
     json_t *enforced_timed;      /* the same for calls with a timeout of their own */
     char *refusal;               /* a limit was asked for that cannot be had: every call is refused with this */
+    bool refused;                /* that, or the plan is above a maximum */
 };
 
 /* A tool of one runner: its plan is made once. */

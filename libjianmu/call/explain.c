@@ -5,16 +5,17 @@
 #include "call/runner.h"
 #include <string.h>
 
-/* The call's own timeout into the plan, and what stands against it. */
-static int explain_call(const jianmu_runner *r, const struct jm_plan *plan, const jianmu_call *call, json_t *explain)
+/* What stands against a call: a maximum, a limit that cannot be had. */
+static int set_refusal(const jianmu_runner *r, const struct jm_plan *plan, const struct jm_limits *limits,
+                       double own_timeout, json_t *explain)
 {
     jianmu_error *why = NULL;
-    if (jm_plan_json_timeout(explain, call->timeout_s))
-        return -1;
-    if (!json_is_null(json_object_get(explain, "refusal")) ||
-        !jm_limits_check_timeout(r->backend, plan, call->timeout_s, &why))
-        return 0;
-    int bad = json_object_set_new(explain, "refusal", json_string(jianmu_error_message(why)));
+    int bad = own_timeout > 0 && jm_plan_json_timeout(plan, explain, own_timeout);
+    if (!bad)
+        bad = json_object_set_new(explain, "refusal",
+                                  jm_limits_check_call(r->backend, plan, limits, own_timeout, &why)
+                                      ? json_string(jianmu_error_message(why))
+                                      : json_null());
     jianmu_error_free(why);
     return bad;
 }
@@ -28,13 +29,12 @@ json_t *jianmu_runner_explain(jianmu_runner *r, const char *name, const jianmu_c
         return NULL;
     if (!tool && jm_runner_prepare_jobs(r, err))
         return NULL;
-    bool timed = call && call->timeout_s > 0;
+    double seconds = call && call->timeout_s > 0 ? call->timeout_s : 0;
     const struct jm_limits *limits = tool ? &tool->limits : &r->job_limits;
     const struct jm_plan *plan = tool ? tool->plan : r->job_plan;
     jm_auto_json json_t *explain = jm_plan_json(plan);
-    if (!explain || json_object_set(explain, "limits", timed ? limits->enforced_timed : limits->enforced) ||
-        json_object_set_new(explain, "refusal", limits->refusal ? json_string(limits->refusal) : json_null()) ||
-        (timed && explain_call(r, plan, call, explain))) {
+    if (!explain || json_object_set(explain, "limits", seconds > 0 ? limits->enforced_timed : limits->enforced) ||
+        set_refusal(r, plan, limits, seconds, explain)) {
         jm_fail_memory(err);
         return NULL;
     }

@@ -50,17 +50,11 @@ void jm_call_begin(jm_context *ctx)
 /* True: the call may go on. */
 bool jm_call_admit(jm_context *ctx, const struct jm_limits *limits)
 {
-    json_t *enforced = limits->enforced;
-    if (__builtin_expect(limits->refusal != NULL, 0)) {
-        jm_fail(&ctx->error, JIANMU_UNSUPPORTED, "%s", limits->refusal);
+    bool own = ctx->timeout_s != ctx->plan->timeout_s;
+    json_t *enforced = own ? limits->enforced_timed : limits->enforced;
+    if (__builtin_expect(own || limits->refused, 0) &&
+        jm_limits_check_call(ctx->runner->backend, ctx->plan, limits, own ? ctx->timeout_s : 0, &ctx->error))
         return false;
-    }
-    /* the plan's own was checked with the plan */
-    if (__builtin_expect(ctx->timeout_s != ctx->plan->timeout_s, 0)) {
-        enforced = limits->enforced_timed;
-        if (jm_limits_check_timeout(ctx->runner->backend, ctx->plan, ctx->timeout_s, &ctx->error))
-            return false;
-    }
     /* kept from one call of a tool to its next, so that a result used again costs no reference */
     if (ctx->result->enforced != enforced) {
         json_decref(ctx->result->enforced);

@@ -80,6 +80,7 @@ int jm_limits_check(const jianmu_backend *backend, const struct jm_plan *plan, c
         jm_limits_free(limits);
         return jm_fail_memory(err);
     }
+    limits->refused = limits->refusal || plan->over_max || plan->over_timeout;
     return 0;
 }
 
@@ -91,12 +92,16 @@ void jm_limits_free(struct jm_limits *limits)
     *limits = (struct jm_limits){0};
 }
 
-int jm_limits_check_timeout(const jianmu_backend *backend, const struct jm_plan *plan, double seconds,
-                            jianmu_error **err)
+int jm_limits_check_call(const jianmu_backend *backend, const struct jm_plan *plan, const struct jm_limits *limits,
+                         double own_timeout, jianmu_error **err)
 {
     char text[32];
-    if (!jm_limit_enforced(backend, "timeout_s"))
+    if (jm_plan_check_max(plan, own_timeout, err))
+        return -1;
+    if (limits->refusal)
+        return jm_fail(err, JIANMU_UNSUPPORTED, "%s", limits->refusal);
+    if (own_timeout > 0 && !jm_limit_enforced(backend, "timeout_s"))
         return jm_fail(err, JIANMU_UNSUPPORTED, "backend '%s' cannot enforce timeout_s (asked for: %s, by call)",
-                       backend->mode, jm_print_seconds(seconds, text));
-    return jm_plan_check_timeout(plan, seconds, err);
+                       backend->mode, jm_print_seconds(own_timeout, text));
+    return 0;
 }

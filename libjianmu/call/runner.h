@@ -48,9 +48,10 @@ struct jm_reapers *jm_runner_reapers(jianmu_runner *runner, jianmu_error **err);
 int jm_limits_check(const jianmu_backend *backend, const struct jm_plan *plan, const struct jm_item *tool,
                     struct jm_limits *limits, jianmu_error **err);
 void jm_limits_free(struct jm_limits *limits);
-/* May a call have this timeout of its own? -1: the backend does not hold it, or the policy has a lower maximum. */
-int jm_limits_check_timeout(const jianmu_backend *backend, const struct jm_plan *plan, double seconds,
-                            jianmu_error **err);
+/* May this plan be called, with a timeout of the call's own (0: none)? -1: JIANMU_DENIED, something is above a
+ * maximum; JIANMU_UNSUPPORTED, the backend does not hold what was asked for. */
+int jm_limits_check_call(const jianmu_backend *backend, const struct jm_plan *plan, const struct jm_limits *limits,
+                         double own_timeout, jianmu_error **err);
 bool jm_limit_enforced(const jianmu_backend *backend, const char *limit);
 
 /* Numbers a call, takes the time, says it started: only where somebody needs it. */

@@ -38,6 +38,8 @@ void jm_plan_free(struct jm_plan *plan)
     free(plan->mode);
     free(plan->subject);
     free(plan->notice);
+    free(plan->over_max);
+    free(plan->over_timeout);
     free(plan);
 }
 
@@ -76,27 +78,35 @@ json_t *jm_plan_json(const struct jm_plan *plan)
     for (size_t i = 0; settings && i < plan->count; i++)
         if (json_object_set_new(settings, plan->entries[i].name, setting_json(&plan->entries[i].setting)))
             return NULL;
-    return settings ? json_pack("{s:s, s:s, s:O, s:s?}", "mode", plan->mode, "subject", plan->subject, "settings",
-                                settings, "notice", plan->notice)
+    return settings ? json_pack("{s:s, s:s, s:O, s:s?, s:s?}", "mode", plan->mode, "subject", plan->subject, "settings",
+                                settings, "notice", plan->notice, "over_max",
+                                plan->over_max ? plan->over_max : plan->over_timeout)
                     : NULL;
 }
 
-int jm_plan_check_timeout(const struct jm_plan *plan, double seconds, jianmu_error **err)
+int jm_plan_check_max(const struct jm_plan *plan, double own_timeout, jianmu_error **err)
 {
     char asked[32], most[JM_SHOWN];
     const struct jm_setting *max = &plan->timeout_max;
-    if (!max->value || seconds <= json_number_value(max->value))
+    if (plan->over_max || (plan->over_timeout && own_timeout <= 0))
+        return jm_fail(err, JIANMU_DENIED, "%s", plan->over_max ? plan->over_max : plan->over_timeout);
+    if (!max->value || own_timeout <= json_number_value(max->value))
         return 0;
     return jm_fail(err, JIANMU_DENIED, "timeout_s: %s (call) is above the maximum %s (%s:%d)",
-                   jm_print_seconds(seconds, asked), jm_show_value(most, max->value), max->file, max->line);
+                   jm_print_seconds(own_timeout, asked), jm_show_value(most, max->value), max->file, max->line);
 }
 
-int jm_plan_json_timeout(json_t *explain, double seconds)
+int jm_plan_json_timeout(const struct jm_plan *plan, json_t *explain, double seconds)
 {
+    jianmu_error *why = NULL;
     struct jm_setting call = {json_real(seconds), JM_CALL, NULL, 0};
     json_t *json = call.value ? setting_json(&call) : NULL;
     json_decref(call.value);
-    return json_object_set_new(json_object_get(explain, "settings"), "timeout_s", json);
+    int over = jm_plan_check_max(plan, seconds, &why);
+    int bad = json_object_set_new(json_object_get(explain, "settings"), "timeout_s", json) ||
+              json_object_set_new(explain, "over_max", over ? json_string(jianmu_error_message(why)) : json_null());
+    jianmu_error_free(why);
+    return bad ? -1 : 0;
 }
 
 /* Where the mode stands: constraints, the file, or the default. */

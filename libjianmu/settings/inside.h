@@ -19,7 +19,7 @@ struct jm_rule {
     struct jm_setting setting;
 };
 
-/* A value below max: of policy.yaml */
+/* A value below max: of policy.yaml; of a text it is the list of patterns that are allowed */
 struct jm_bound {
     const struct jm_knob *knob;
     struct jm_setting setting;
@@ -71,7 +71,11 @@ int jm_check_section(jianmu_config *c, const struct jm_node *section, const char
 int jm_check_plugins_path(const jianmu_config *config, const struct jm_node *root, json_t **path, jianmu_error **err);
 /* policy.yaml, if there is one; fills bounds. */
 int jm_policy_load(jianmu_config *config, jianmu_error **err);
-
+/* What stands below a max: of that file; where: its place there, "max". Several may bound the same: all hold. */
+int jm_bounds_load(jianmu_config *config, const struct jm_node *max, const char *where, const char *file,
+                   jianmu_error **err);
+/* Holds a plan to them; what was asked for beyond them becomes over_max. */
+int jm_bounds_apply(const jianmu_config *config, struct jm_plan *plan, jianmu_error **err);
 
 bool jm_glob_match(const char *glob, const char *name); /* "*" and "?" */
 bool jm_glob_is_literal(const char *glob);

@@ -203,31 +203,6 @@ static int list_entries(struct builder *b)
     return 0;
 }
 
-/* A maximum: what was asked for above it is denied, a default above it comes down to it, nothing becomes it. */
-static int bound(const struct builder *b, const struct jm_bound *max)
-{
-    struct jm_plan_entry *entry = (struct jm_plan_entry *)jm_plan_find(b->plan, max->knob->name);
-    char value[JM_SHOWN], most[JM_SHOWN];
-    if (!strcmp(max->knob->name, "timeout_s"))
-        fill_from(&b->plan->timeout_max, &max->setting);
-    if (b->plan->timeout_max.layer != JM_UNSET && !b->plan->timeout_max.value)
-        return jm_fail_memory(b->err);
-    if (!entry)
-        return 0;
-    struct jm_setting *s = &entry->setting;
-    if (s->value && json_number_value(s->value) <= json_number_value(max->setting.value))
-        return 0;
-    if (entry->asked)
-        return jm_fail(b->err, JIANMU_DENIED, "%s: %s (%s%s%.0d) is above the maximum %s (%s:%d)", entry->name,
-                       jm_show_value(value, s->value), s->file ? s->file : jm_layer_name(s->layer), s->line ? ":" : "",
-                       s->line, jm_show_value(most, max->setting.value), max->setting.file, max->setting.line);
-    json_decref(s->value);
-    *s = (struct jm_setting){0};
-    fill_from(s, &max->setting);
-    entry->asked = true;
-    return s->value ? 0 : jm_fail_memory(b->err);
-}
-
 static double number(const struct jm_plan *plan, const char *name)
 {
     const struct jm_plan_entry *entry = jm_plan_find(plan, name);
@@ -301,9 +276,8 @@ static int build(struct builder *b, const jianmu_constraints *given)
             return -1;
     if (set_mode(b))
         return -1;
-    for (size_t i = 0; i < b->config->bound_count; i++)
-        if (bound(b, &b->config->bounds[i]))
-            return -1;
+    if (jm_bounds_apply(b->config, b->plan, b->err))
+        return -1;
     set_fields(b->plan);
     return write_notice(b, given);
 }

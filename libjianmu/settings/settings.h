@@ -69,7 +69,10 @@ struct jm_plan {
     double cpu_time_s;    /* 0: none */
     uint64_t capture, output_limit, max_output, fsize, nofile, concurrency; /* 0: none, but capture */
     uint64_t artifact_count, artifact_bytes, artifact_total, artifact_depth;
-    struct jm_setting timeout_max; /* of policy.yaml, for the call's own timeout; value NULL: none */
+    /* maxima; jm_plan_check_max judges */
+    char *over_max;                /* what was asked for beyond one, as a sentence; NULL: nothing */
+    char *over_timeout;            /* the same of timeout_s, for which a call may have its own */
+    struct jm_setting timeout_max; /* the smallest one of timeout_s; value NULL: none */
 };
 
 /* mode: NULL asks the layers. tool: its registry item or NULL for a job. What is out of scope falls through. */
@@ -79,12 +82,13 @@ void jm_plan_free(struct jm_plan *plan);
 const struct jm_plan_entry *jm_plan_find(const struct jm_plan *plan, const char *name);
 /* {"mode":…, "subject":…, "settings": {name: {"value":…, "layer": "constraints"|…,
  * "source": "jianmu.yaml:12"|"constraints"|"default",
- * "file":…, "line":…}}, "notice":…}; new. */
+ * "file":…, "line":…}}, "notice":…, "over_max":…}; new. */
 json_t *jm_plan_json(const struct jm_plan *plan);
-/* May a call set this timeout of its own? -1: JIANMU_DENIED, it is above the policy's maximum. */
-int jm_plan_check_timeout(const struct jm_plan *plan, double seconds, jianmu_error **err);
+/* May this be called, with a timeout of the call's own (0: none)? -1: JIANMU_DENIED, something is above a maximum;
+ * the sentence names the setting, its value and source, the maximum and its source. */
+int jm_plan_check_max(const struct jm_plan *plan, double own_timeout, jianmu_error **err);
 /* Puts the call's own timeout into what jm_plan_json made. 0, or -1 without memory. */
-int jm_plan_json_timeout(json_t *explain, double seconds);
+int jm_plan_json_timeout(const struct jm_plan *plan, json_t *explain, double seconds);
 const char *jm_layer_name(enum jm_layer layer);
 
 /* The mode that these layers name, normalised, and known to the registry; new. Unknown: an error that lists all. */

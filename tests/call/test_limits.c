@@ -2,6 +2,7 @@
  * Enforced or refused, never weakened. */
 #include "config.h"
 #include "support.h"
+#include "settings/inside.h"
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -73,6 +74,61 @@ static void test_who_asked_is_named(void **state)
     assert_int_equal(jianmu_runner_enforces(w.runner, "memory"), 0);
     assert_int_equal(jianmu_runner_enforces(w.runner, "nosuch"), -1);
     world_close(&w);
+}
+
+/* A runner whose administrator allows ten seconds, and no mode but those. */
+static void open_bounded(struct world *w, const char *constraints, const char *mode)
+{
+    jianmu_error *err = NULL;
+    world_open(w, NULL, constraints);
+    jianmu_runner_free(w->runner);
+    struct jm_bound *bound = jm_append(&w->config->bounds, &w->config->bound_count, sizeof *bound);
+    *bound = (struct jm_bound){jm_knob_find("timeout_s"), {json_real(10), JM_POLICY, "policy.yaml", 2}};
+    bound = jm_append(&w->config->bounds, &w->config->bound_count, sizeof *bound);
+    *bound = (struct jm_bound){jm_knob_find("mode"), {json_pack("[s]", mode), JM_POLICY, "policy.yaml", 3}};
+    w->runner = jianmu_runner_from_constraints(w->constraints, w->config, NULL, NULL, w->bus, &err);
+    assert_non_null(w->runner);
+}
+
+static void denied(struct world *w, jianmu_call *call, const char *sentence)
+{
+    call_refused(w, "echo_it", NULL, call, JIANMU_DENIED, sentence);
+    json_t *payload = json_object_get(expect_pair(w, "execution.failed"), "payload");
+    assert_string_equal(json_string_value(json_object_get(payload, "code")), "denied");
+    assert_string_equal(json_string_value(json_object_get(payload, "error")), sentence);
+    json_t *plan = jianmu_runner_explain(w->runner, "echo_it", call, NULL);
+    assert_string_equal(json_string_value(json_object_get(plan, "over_max")), sentence);
+    assert_string_equal(json_string_value(json_object_get(plan, "refusal")), sentence);
+    json_decref(plan);
+}
+
+static void test_above_a_maximum_is_denied(void **state)
+{
+    (void)state;
+    struct world w;
+    jianmu_error *err = NULL;
+    jianmu_call *call = jianmu_call_new();
+    jianmu_result *r = NULL;
+    open_bounded(&w, "{\"timeout_s\": 11}", "l*");
+    denied(&w, NULL, "timeout_s: 11.0 (constraints) is above the maximum 10.0 (policy.yaml:2)");
+    assert_int_equal(jianmu_call_set_timeout(call, 12, &err), 0);
+    denied(&w, call, "timeout_s: 12.0 (call) is above the maximum 10.0 (policy.yaml:2)");
+    assert_int_equal(jianmu_call_set_timeout(call, 10, &err), 0); /* the call's own is what holds */
+    jianmu_result_free(call_tool(&w, "echo_it", NULL, call));
+    expect_pair(&w, "execution.completed");
+    jianmu_job *job = jianmu_job_new("", 0);
+    assert_int_equal(jianmu_run_job(w.runner, job, NULL, &r, &err), -1);
+    assert_int_equal(jianmu_error_code(err), JIANMU_DENIED);
+    jianmu_error_free(err);
+    expect_pair(&w, "execution.failed");
+    jianmu_job_free(job);
+    jianmu_result_free(r);
+    world_close(&w);
+    open_bounded(&w, NULL, "boxed");
+    denied(&w, NULL, "mode: \"local\" (default) is not among \"boxed\" (policy.yaml:3)");
+    denied(&w, call, "mode: \"local\" (default) is not among \"boxed\" (policy.yaml:3)");
+    world_close(&w);
+    jianmu_call_free(call);
 }
 
 static void test_max_output_clips_at_characters(void **state)
@@ -194,6 +250,7 @@ int main(void)
         cmocka_unit_test(test_what_local_cannot_enforce_is_refused),
         cmocka_unit_test(test_in_process_tools_cannot_be_held_by_process_limits),
         cmocka_unit_test(test_who_asked_is_named),
+        cmocka_unit_test(test_above_a_maximum_is_denied),
         cmocka_unit_test(test_max_output_clips_at_characters),
         cmocka_unit_test(test_limits_of_processes_of_tools),
         cmocka_unit_test(test_so_many_calls_at_once),

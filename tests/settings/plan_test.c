@@ -259,7 +259,7 @@ static void fields(void **state)
     assert_true(jm_plan_find(plan, "memory")->flags & JM_LIMIT);
     assert_false(jm_plan_find(plan, "max_retries")->asked);
     assert_null(jm_plan_find(plan, "no_such"));
-    assert_int_equal(jm_plan_check_timeout(plan, 1e7, NULL), 0);
+    assert_int_equal(jm_plan_check_max(plan, 1e7, NULL), 0);
     jm_plan_free(plan);
     plan = jm_plan_new(config = (jianmu_config_free(config), kit_load("")), NULL, NULL, "job", NULL, NULL);
     assert_true(plan->timeout_s == 0 && plan->output_limit == 0 && plan->max_output == 0 && plan->capture == 1048576);

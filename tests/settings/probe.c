@@ -58,10 +58,10 @@ static json_t *explain(const jianmu_config *config, const json_t *request, jianm
         return NULL;
     jianmu_constraints *c = constraints(request, err);
     struct jm_plan *plan = c ? jm_plan_new(config, c, text(request, "mode"), subject, tool, err) : NULL;
-    if (plan && !(call && jm_plan_check_timeout(plan, json_number_value(call), err))) {
+    if (plan && !(call && jm_plan_check_max(plan, json_number_value(call), err))) {
         json = jm_plan_json(plan);
         if (call)
-            jm_plan_json_timeout(json, json_number_value(call));
+            jm_plan_json_timeout(plan, json, json_number_value(call));
     }
     jm_plan_free(plan);
     jianmu_constraints_free(c);

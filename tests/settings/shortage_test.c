@@ -128,7 +128,7 @@ static json_t *describe(const jianmu_config *config, const jianmu_constraints *c
     json_t *all = two ? json_pack("[o, o, o, o, o, o, b, b]", jm_plan_json(one), jm_plan_json(two),
                                   jianmu_config_keys(config), jianmu_config_tools(config),
                                   jianmu_config_backends(config), jianmu_config_plugins(config),
-                                  jm_plan_check_timeout(one, 601, NULL), jm_plan_check_timeout(two, 601, NULL))
+                                  jm_plan_check_max(one, 601, NULL), jm_plan_check_max(two, 601, NULL))
                       : NULL;
     jm_plan_free(one);
     jm_plan_free(two);
@@ -194,7 +194,7 @@ static void not_under_valgrind(void)
 static void allocations(bool all_that_follow, long step)
 {
     not_under_valgrind();
-    kit_write("etc/jianmu/policy.yaml", "max: {timeout_s: 600, pids: 5}\n");
+    kit_write("etc/jianmu/policy.yaml", "max: {timeout_s: 600, pids: 5, network: ['n*', x], memory: 1k}\n");
     jm_auto_free char *reference = reference_text();
     long n = 1 - step, refused = 0;
     char sentence[512];
