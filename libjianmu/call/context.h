@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "call/call.h"
-#include "call/event.h"
+#include "event/event.h"
 #include "call/job.h"
 #include "call/result.h"
 #include "files/workdir.h"
@@ -55,6 +55,8 @@ typedef struct jm_context {
     jianmu_result *result;       /* NULL while opening */
     jianmu_error *error;         /* of fail() */
     bool failed;                 /* tool_failed() was called; its text is the result's message */
+    bool in_tool;                /* a tool's code runs now: what it says is its own */
+    bool quoted;                 /* the sentence is a tool's own, or quotes what a caller gave: not for events */
     bool turn;                   /* one of a limited number is taken */
     bool listening;
     bool reached;                /* something of the tool or the job may have run: a repeat may do it twice */

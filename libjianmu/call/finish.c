@@ -174,6 +174,7 @@ static void emit_end(jm_context *ctx, int64_t now)
     event.error = ctx->error || !r ? jianmu_error_message(ctx->error) : jianmu_result_message(r);
     event.timeout_s = ctx->timeout_s;
     event.attempts = ctx->attempts;
+    event.quoted = ctx->quoted;
     if (r) { /* without memory there is none */
         event.reason = r->reason;
         event.abandoned = r->abandoned;
@@ -190,8 +191,10 @@ static inline void settle(jm_context *ctx, int64_t now)
         return;
     if (ctx->tool)
         settle_tool(ctx, ctx->deadline && now >= ctx->deadline);
-    if (__builtin_expect(r->reason != JIANMU_EXITED, 0) && (!r->message || r->reason == JIANMU_TIMEOUT))
+    if (__builtin_expect(r->reason != JIANMU_EXITED, 0) && (!r->message || r->reason == JIANMU_TIMEOUT)) {
         say(r, reason_text(ctx));
+        ctx->quoted = false;
+    }
 }
 
 static inline int end(jm_context *ctx, int64_t now, jianmu_error **err)
@@ -237,7 +240,7 @@ void jm_call_attempt(jm_context *ctx)
         jianmu_error_free(jm_steal(ctx->error));
         ctx->result = jm_result_prepare(&ctx->result, &ctx->error);
         ctx->limit = JIANMU_EXITED;
-        ctx->failed = ctx->reached = ctx->transient = ctx->died = false;
+        ctx->failed = ctx->quoted = ctx->reached = ctx->transient = ctx->died = false;
         ctx->output = 0;
     }
     ctx->attempted = jm_now();

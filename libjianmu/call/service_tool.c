@@ -139,6 +139,7 @@ static json_t *read_error(jm_context *ctx, json_t *answer)
     for (int c = JIANMU_INVALID; name && c <= JIANMU_INTERNAL; c++)
         if (!strcmp(jianmu_code_name((jianmu_code)c), name))
             code = (jianmu_code)c;
+    ctx->quoted = true;
     jm_fail(&ctx->error, code, "%s", message ? message : "the tool host failed and gave no reason");
     return NULL;
 }
@@ -181,6 +182,7 @@ static json_t *read_answer(jm_context *ctx, struct answer *a, struct jm_process_
                 text ? text : "");
     else
         say_failed(ctx, json_null());
+    ctx->quoted = ctx->error; /* with what was printed */
     if (!ctx->error && ctx->result->message && !*ctx->result->message) {
         free(ctx->result->message);
         if (asprintf(&ctx->result->message, "Tool '%s' ended its tool host (%s %d)", ctx->subject,

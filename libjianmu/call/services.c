@@ -139,7 +139,11 @@ __attribute__((format(printf, 3, 4))) static int service_fail(jianmu_context *pu
     va_start(ap, format);
     jm_vfail(&err, known_code(code), format, ap);
     va_end(ap);
-    return jm_context_fail(jm_context_of(public), err);
+    jm_context *ctx = jm_context_of(public);
+    pthread_mutex_lock(&ctx->lock);
+    ctx->quoted |= ctx->in_tool;
+    pthread_mutex_unlock(&ctx->lock);
+    return jm_context_fail(ctx, err);
 }
 
 static void service_transient(jianmu_context *public)
@@ -170,7 +174,7 @@ __attribute__((format(printf, 2, 3))) static int service_tool_failed(jianmu_cont
     char *text = print_text(format, ap);
     va_end(ap);
     pthread_mutex_lock(&ctx->lock);
-    ctx->failed = true;
+    ctx->failed = ctx->quoted = true;
     if (ctx->result && text) {
         free(ctx->result->message);
         ctx->result->message = jm_steal(text);

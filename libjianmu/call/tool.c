@@ -101,7 +101,10 @@ json_t *jm_service_call_tool(jianmu_context *public, json_t *args)
     ctx->reached = true;
     if (ctx->deadline && !tool->cooperates)
         return jm_worker_call(ctx, args);
-    return tool->plugin.run(tool->instance, public, args);
+    ctx->in_tool = true;
+    json_t *value = tool->plugin.run(tool->instance, public, args);
+    ctx->in_tool = false;
+    return value;
 }
 
 static inline void begin(jm_context *ctx, jianmu_runner *r, const jianmu_tool *tool, jianmu_call *call,

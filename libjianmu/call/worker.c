@@ -167,6 +167,7 @@ static json_t *take_back(struct jm_worker *w, jm_context *ctx)
 {
     json_t *value = jm_steal(w->value);
     ctx->failed = w->ctx.failed;
+    ctx->quoted = w->ctx.quoted;
     ctx->limit = w->ctx.limit;
     ctx->transient = w->ctx.transient;
     jm_fail_take(&ctx->error, jm_steal(w->ctx.error));
@@ -191,6 +192,7 @@ json_t *jm_worker_call(jm_context *ctx, json_t *args)
     jm_result_empty(&w->scratch);
     w->ctx.result = &w->scratch;
     w->ctx.gate = &w->gate;
+    w->ctx.in_tool = true;
     w->word = ctx->call ? &ctx->call->word : &w->own_word;
     atomic_store(w->word, 0);
     if (!w->args) {

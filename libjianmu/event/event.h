@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Events: a struct on the stack of the call, handed to each subscriber; JSON only for those who ask. */
+ * Events: a struct on the stack of the call, handed to each subscriber; text only for those who ask. */
 #ifndef JM_EVENT_H
 #define JM_EVENT_H
 
+#include "event/line.h"
 #include "jianmu.h"
 #include <stdbool.h>
 
@@ -15,18 +16,28 @@ struct jianmu_event {
     uint64_t call;
     const char *run_id, *node_name, *tool_call_id; /* NULL: none */
     int64_t time;                /* CLOCK_MONOTONIC nanoseconds */
+    int64_t real;                /* the same instant since 1970; 0: jm_bus_emit fills it in */
     int64_t duration;            /* of the call so far, nanoseconds */
     bool ended_by_error;         /* failed: code holds, else reason */
+    bool quoted;                 /* the sentence is a tool's own or quotes what a caller gave: only for those who ask */
+    bool abandoned;
     jianmu_code code;
     jianmu_reason reason;
     const char *error;           /* failed: the sentence; NULL: none */
     double timeout_s;            /* failed by timeout */
-    bool abandoned;
     unsigned attempts;           /* completed, failed: how often it was tried */
     json_t *payload;             /* JM_EVENT_OTHER: the plug-in's; NULL: none */
+    struct jm_line *line;        /* as text, once somebody asked; NULL: nowhere to keep it */
 };
 
 bool jm_bus_listening(const jianmu_bus *bus); /* bus may be NULL */
-void jm_bus_emit(const jianmu_bus *bus, const struct jianmu_event *event);
+/* Fills in event->real and lends it a line while subscribers look at it. */
+void jm_bus_emit(const jianmu_bus *bus, struct jianmu_event *event);
+
+/* The event as one line of JSON with its newline; in an emptied line. Never fails: without memory, long parts are left
+ * out. */
+void jm_event_print(const struct jianmu_event *event, struct jm_line *line);
+/* The line of an event that has one; printed on first use. */
+const struct jm_line *jm_event_line(const struct jianmu_event *event);
 
 #endif

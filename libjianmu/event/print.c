@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * An event as text, straight from the struct. What others wrote is cut at a length, so that no line is endless. */
+#include "config.h"
+#include "event/event.h"
+#include "base/text.h"
+#include <string.h>
+
+enum { LONGEST_ID = 256, LONGEST_NAME = 128, LONGEST_SENTENCE = 4096, LARGEST_PAYLOAD = 65536 };
+
+static void member(struct jm_line *line, const char *key, const char *text, size_t most)
+{
+    jm_line_lit(line, ",\"");
+    jm_line_add(line, key, strlen(key));
+    jm_line_lit(line, "\":");
+    if (text)
+        jm_line_string(line, text, strlen(text), most);
+    else
+        jm_line_lit(line, "null");
+}
+
+/* A tool's own words stay with the caller: they may hold arguments and what the tool printed. */
+static void print_quoted(struct jm_line *line, const struct jianmu_event *e)
+{
+    bool job = !strcmp(e->tool, "job");
+    struct jm_line text;
+    jm_line_init(&text);
+    if (!job)
+        jm_line_lit(&text, "Tool '");
+    jm_line_add(&text, job ? "Job" : e->tool, job ? 3 : strlen(e->tool));
+    if (!job)
+        jm_line_lit(&text, "'");
+    if (e->ended_by_error) {
+        const char *code = jianmu_code_name(e->code);
+        jm_line_lit(&text, " could not run: ");
+        jm_line_add(&text, code, strlen(code));
+    } else {
+        jm_line_lit(&text, " failed");
+    }
+    jm_line_lit(line, ",\"error\":");
+    jm_line_string(line, text.data, text.len, LONGEST_SENTENCE);
+    jm_line_free(&text);
+}
+
+static void print_timeout(struct jm_line *line, double timeout_s)
+{
+    jm_line_lit(line, ",\"error\":\"tool_timeout: timed out after ");
+    jm_line_real(line, timeout_s);
+    jm_line_lit(line, "s\",\"timeout_s\":");
+    jm_line_real(line, timeout_s);
+}
+
+static void print_failure(struct jm_line *line, const struct jianmu_event *e)
+{
+    if (e->ended_by_error)
+        member(line, "code", jianmu_code_name(e->code), LONGEST_NAME);
+    else
+        member(line, "reason", jianmu_reason_name(e->reason), LONGEST_NAME);
+    if (!e->ended_by_error && e->reason == JIANMU_TIMEOUT)
+        print_timeout(line, e->timeout_s);
+    else if (e->quoted)
+        print_quoted(line, e);
+    else
+        member(line, "error", e->error ? e->error : "", LONGEST_SENTENCE);
+    if (e->abandoned)
+        jm_line_lit(line, ",\"abandoned\":true");
+}
+
+/* The plug-in's payload; what the core says of the call stands, whatever is in it. */
+static void print_others(struct jm_line *line, const json_t *payload)
+{
+    size_t begin = line->len, left = LARGEST_PAYLOAD;
+    const char *key;
+    json_t *item;
+    bool whole = true;
+    if (!json_is_object(payload)) {
+        jm_line_lit(line, ",\"value\":");
+        whole = jm_line_json(line, payload, left);
+    }
+    json_object_foreach ((json_t *)payload, key, item) {
+        size_t used = line->len - begin;
+        if (!strcmp(key, "backend") || !strcmp(key, "tool"))
+            continue;
+        if (used + strlen(key) >= left) {
+            whole = false;
+            break;
+        }
+        jm_line_lit(line, ",");
+        jm_line_string(line, key, strlen(key), SIZE_MAX);
+        jm_line_lit(line, ":");
+        if (!jm_line_json(line, item, left - used)) {
+            whole = false;
+            break;
+        }
+    }
+    if (whole)
+        return;
+    line->len = begin;
+    jm_line_lit(line, ",\"cut\":true");
+}
+
+static void print_payload(struct jm_line *line, const struct jianmu_event *e)
+{
+    jm_line_lit(line, ",\"payload\":{\"backend\":");
+    jm_line_string(line, e->backend, strlen(e->backend), LONGEST_NAME);
+    member(line, "tool", e->tool, LONGEST_NAME);
+    if (e->kind == JM_EVENT_COMPLETED || e->kind == JM_EVENT_FAILED) {
+        jm_line_lit(line, ",\"duration_s\":");
+        jm_line_seconds(line, e->duration);
+        jm_line_lit(line, ",\"attempts\":");
+        jm_line_integer(line, e->attempts);
+    }
+    if (e->kind == JM_EVENT_COMPLETED)
+        member(line, "reason", jianmu_reason_name(e->reason), LONGEST_NAME);
+    if (e->kind == JM_EVENT_FAILED)
+        print_failure(line, e);
+    if (e->payload)
+        print_others(line, e->payload);
+    jm_line_lit(line, "}");
+}
+
+static void print(struct jm_line *line, const struct jianmu_event *e, size_t longest_id)
+{
+    jm_line_lit(line, "{\"event\":");
+    jm_line_string(line, e->name, strlen(e->name), LONGEST_NAME);
+    jm_line_lit(line, ",\"time\":");
+    jm_line_time(line, e->real);
+    member(line, "run_id", e->run_id, longest_id);
+    member(line, "node_name", e->node_name, longest_id);
+    member(line, "tool_call_id", e->tool_call_id, longest_id);
+    print_payload(line, e);
+    jm_line_lit(line, "}\n");
+}
+
+void jm_event_print(const struct jianmu_event *event, struct jm_line *line)
+{
+    line->len = 0;
+    line->failed = false;
+    print(line, event, LONGEST_ID);
+    if (line->failed) { /* what is left fits into the line's own bytes */
+        struct jianmu_event bare = *event;
+        bare.error = NULL;
+        bare.payload = NULL;
+        jm_line_free(line);
+        print(line, &bare, 16);
+    }
+    line->data[line->len] = 0;
+}
