@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const sections[] = {"execution", "plugins", "tools"};
+static const char *const sections[] = {"execution", "plugins", "tools", "guard"};
 
 /* A complaint about a key, where it stands. */
 __attribute__((format(printf, 4, 5))) static int wrong_key(const jianmu_config *c, const struct jm_node *node,
@@ -266,7 +266,7 @@ int jm_check_top(const jianmu_config *config, const struct jm_node *root, jianmu
     if (not_a_map(config, root, "a config file", err))
         return -1;
     for (const struct jm_node *node = root->child; node; node = node->next) {
-        if (!strcmp(node->key, "guard") || !strcmp(node->key, "events"))
+        if (!strcmp(node->key, "events"))
             return wrong_key(config, node, err, "this version of Jianmu has no \"%s\"; nothing it says would be done",
                              node->key);
         bool known = false;
@@ -294,8 +294,9 @@ int jm_check_plugins_path(const jianmu_config *config, const struct jm_node *roo
 int jm_check(jianmu_config *config, const struct jm_node *root, jianmu_error **err)
 {
     for (const struct jm_node *node = root->child; node; node = node->next) {
-        int rc = strcmp(node->key, "tools") ? jm_check_section(config, node, node->key, err)
-                                            : check_tools(config, node, err);
+        int rc = !strcmp(node->key, "tools")   ? check_tools(config, node, err)
+                 : !strcmp(node->key, "guard") ? 0 /* jm_guard_load reads it */
+                                               : jm_check_section(config, node, node->key, err);
         if (rc)
             return rc;
     }

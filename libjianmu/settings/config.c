@@ -73,6 +73,7 @@ static void unload(jianmu_config *c)
     free(c->file);
     free(c->policy_file);
     json_decref(c->env_args_max);
+    json_decref(c->guard);
     *c = (jianmu_config){.owners = c->owners, .dirs = c->dirs, .dir_count = c->dir_count, .sysconfdir = c->sysconfdir,
                          .plugin_root = c->plugin_root, .secure = c->secure};
 }
@@ -129,7 +130,7 @@ static int load(jianmu_config *c, const char *text, size_t len, jianmu_error **e
     const struct jm_node *top = text ? root : &empty;
     int rc = top && !jm_check_top(c, top, err) && !jm_check_plugins_path(c, top, &path, err) &&
              !jm_config_scan(c, path, err) && !jm_keys_build(&c->keys, c->registry, err) && !jm_check(c, top, err) &&
-             !read_environment(c, err) && !jm_policy_load(c, err) ? 0 : -1;
+             !jm_guard_load(c, top, err) && !read_environment(c, err) && !jm_policy_load(c, err) ? 0 : -1;
     jm_node_free(root);
     c->loaded = rc == 0;
     return rc;

@@ -46,6 +46,7 @@ struct jianmu_config {
     size_t rule_count;
     struct jm_bound *bounds;
     size_t bound_count;
+    json_t *guard; /* {"use", "confirm_expires", "config": what jianmu.yaml says, "policy": what policy.yaml does} */
 };
 
 /* Room for one more at the end of a list; NULL without memory. */
@@ -76,6 +77,9 @@ int jm_bounds_load(jianmu_config *config, const struct jm_node *max, const char 
                    jianmu_error **err);
 /* Holds a plan to them; what was asked for beyond them becomes over_max. */
 int jm_bounds_apply(const jianmu_config *config, struct jm_plan *plan, jianmu_error **err);
+/* What stands below guard: in jianmu.yaml (root), or its defaults; then in policy.yaml (the section). */
+int jm_guard_load(jianmu_config *config, const struct jm_node *root, jianmu_error **err);
+int jm_guard_load_policy(jianmu_config *config, const struct jm_node *guard, jianmu_error **err);
 
 bool jm_glob_match(const char *glob, const char *name); /* "*" and "?" */
 bool jm_glob_is_literal(const char *glob);

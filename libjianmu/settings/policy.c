@@ -16,9 +16,15 @@ static int check_policy(jianmu_config *c, const struct jm_node *root, jianmu_err
     char shown[JM_SHOWN];
     const struct jm_node *wrong = root->kind == JM_NODE_MAP || jm_node_is_null(root) ? NULL : root;
     for (const struct jm_node *node = root->child; node && !wrong; node = node->next) {
+        if (!strcmp(node->key, "guard")) {
+            if (jm_guard_load_policy(c, node, err))
+                return -1;
+            continue;
+        }
         if (strcmp(node->key, "max"))
             return jm_fail(err, JIANMU_INVALID,
-                           "%s:%d:%d: %s is not understood by this version, which knows \"max\" only; it loads no policy in part",
+                           "%s:%d:%d: %s is not understood by this version, which knows \"max\" and \"guard\" only; it "
+                           "loads no policy in part",
                            c->policy_file, node->key_line, node->key_column, jm_show(shown, node->key));
         wrong = node->kind == JM_NODE_MAP || jm_node_is_null(node) ? NULL : node;
         if (!wrong && jm_bounds_load(c, node, "max", c->policy_file, err))

@@ -102,6 +102,11 @@ jianmu_config *jm_config_hold(const jianmu_config *config);
 const struct jm_setting *jm_config_value(const jianmu_config *config, const char *path);
 /* What a guard or sink finds in its settings: {key: value} of "guard" or "events", defaults included; new. */
 json_t *jm_config_plugin(const jianmu_config *config, const char *section, const char *name, jianmu_error **err);
+/* {"use": [names of guards], "confirm_expires": seconds, "config": {...}, "policy": {...} or absent}, the two being
+ * {"profile": {"name", "source"}, "rules", "rates", "budgets"} as checked; borrowed. */
+const json_t *jm_config_guard(const jianmu_config *config);
+const char *jm_config_profile(const jianmu_config *config); /* "dev", "standard", "strict": the stricter of both files */
+double jm_config_confirm_expires(const jianmu_config *config);
 struct jm_registry *jm_config_registry(const jianmu_config *config);
 /* A NULL config given by a caller stands for defaults and the installed plug-ins: this makes that one; new. */
 jianmu_config *jm_config_default(jianmu_error **err);

@@ -116,7 +116,7 @@ execution:\n  timeout_s: 1\n  timeout_s: 2\n|3:3: .*timeout_s
 execution: {timeout_s: 1\n|[0-9]+:[0-9]+: 
 execution:\n\ttimeout_s: 1\n|2:1: 
 a: &x [1]\nb: *x\n|[0-9]+:[0-9]+: 
-guard:\n  x: 1\n|1:1: .*"guard"
+guard:\n  x: 1\n|2:3: unknown key "x" in guard
 tools:\n  run_pyton:\n    timeout_s: 3\n|2:3: .*run_pyton
 tools:\n  run_python:\n    timeout: 3\n|3:5: unknown key "timeout".*"timeout_s"
 plugins:\n  path: [relative]\n|2:[0-9]+: .*"relative" is not an absolute path

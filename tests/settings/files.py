@@ -251,10 +251,10 @@ def program_with_rights():
 def more_rights():
     """A set-user-id program hears neither the environment nor the current directory."""
     put("local", "plugins/backends/local.so")
-    write("cwd/jianmu.yaml", "guard: {}\n")
-    env = {"JIANMU_CONFIG": write("named/env.yaml", "guard: {}\n"), "JIANMU_PLUGIN_PATH": "relative",
+    write("cwd/jianmu.yaml", "wrong: {}\n")
+    env = {"JIANMU_CONFIG": write("named/env.yaml", "wrong: {}\n"), "JIANMU_PLUGIN_PATH": "relative",
            "XDG_CONFIG_HOME": path("xdg"), "JIANMU_TOOL_ARGS_MAX": "1000"}
-    write("xdg/jianmu/jianmu.yaml", "guard: {}\n")
+    write("xdg/jianmu/jianmu.yaml", "wrong: {}\n")
     report("with the rights of its caller it does hear them", "error" in ask(env))
     read("with more rights it does not", ask(env, secure=True, dirs=[]), None)
     got = ask(env, secure=True, want="explain", subject="job")

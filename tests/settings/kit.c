@@ -30,7 +30,7 @@ void kit_put(const char *fixture, const char *to)
 
 int kit_setup(void **state)
 {
-    static const char *const dirs[] = {"backends", "tools", "etc", "etc/jianmu"};
+    static const char *const dirs[] = {"backends", "tools", "guards", "etc", "etc/jianmu"};
     const char *tmp = getenv("TMPDIR");
     (void)state;
     umask(022);

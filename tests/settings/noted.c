@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Plug-ins that only have notes: their code is never run. -DMODE=name makes a backend, without it the tools. */
+ * Plug-ins that only have notes: their code is never run. -DMODE=name makes a backend,
+ * -DGUARD a guard, without both the tools. */
 #include "jianmu-plugin.h"
 
 #define EVERY_KEY                                                                                                \
@@ -13,14 +14,31 @@
     "\"pairs\":{\"type\":\"map\",\"default\":{\"k\":\"v\"}},"                                                    \
     "\"open\":{\"type\":\"str\",\"default\":null}"
 
+#ifndef GUARD
 static json_t *run(void *instance, jianmu_context *ctx, json_t *args)
 {
     (void)instance;
     (void)ctx;
     return json_incref(args);
 }
+#endif
 
-#ifdef MODE
+#ifdef GUARD
+
+static int decide(void *instance, jianmu_context *ctx, const struct jianmu_guard_request *request,
+                  struct jianmu_guard_decision *decision)
+{
+    (void)instance;
+    (void)ctx;
+    (void)request;
+    (void)decision;
+    return -1;
+}
+
+JIANMU_GUARD(noted, decide, NULL, NULL, NULL, NULL, 0, "a guard of the tests", "{\"keys\":{" EVERY_KEY "}}")
+JIANMU_PLUGIN(JIANMU_ITEM(noted))
+
+#elif defined MODE
 
 static int run_job(void *instance, jianmu_context *ctx)
 {

@@ -144,12 +144,10 @@ static void bad_policy(void **state)
     static const struct {
         const char *policy, *sentence;
     } list[] = {
-        {"guard: {}\n",
-         "1:1: \"guard\" is not understood by this version, which knows \"max\" only; it loads no policy in part"},
         {"max: {timeout_s: 5}\nrules: []\n",
-         "2:1: \"rules\" is not understood by this version, which knows \"max\" only; it loads no policy in part"},
+         "2:1: \"rules\" is not understood by this version, which knows \"max\" and \"guard\" only; it loads no policy in part"},
         {"execution: {}\n",
-         "1:1: \"execution\" is not understood by this version, which knows \"max\" only; it loads no policy in part"},
+         "1:1: \"execution\" is not understood by this version, which knows \"max\" and \"guard\" only; it loads no policy in part"},
         {"max: {workspace: /srv}\n", "1:7: \"workspace\" is no setting that can have a maximum"},
         {"max: {memroy: 5m}\n", "1:7: \"memroy\" is no setting that can have a maximum; did you mean \"memory\"?"},
         {"max: {network: []}\n", "1:16: max.network: an empty list allows nothing at all"},

@@ -216,7 +216,6 @@ static const struct {
     {"execution.timeout_s: 5\n", "1:1: unknown key \"execution.timeout_s\""},
     {"exection:\n  timeout_s: 1\n", "1:1: unknown key \"exection\"; did you mean \"execution\"?"},
     {"plugins:\n  pth: [/a]\n", "2:3: unknown key \"pth\" in plugins; did you mean \"path\"?"},
-    {"guard:\n  max: {}\n", "1:1: this version of Jianmu has no \"guard\"; nothing it says would be done"},
     {"execution: {}\nevents: {}\n", "2:1: this version of Jianmu has no \"events\"; nothing it says would be done"},
     {"\"a\\u001bb\\nc\": 1\n", "1:1: unknown key \"a\\x1bb\\x0ac\""},
     {"execution:\n  sick:\n    odd: red\n", "3:5: execution.sick.odd cannot be set: the plug-in's note is wrong about "
