@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include <string.h>
 
-static const char *const keys[] = {"profile", "max", "rules", "rates", "budgets", "use", "confirm_expires"};
+static const char *const keys[] = {"profile", "max", "rules", "rates", "budgets", "use", "confirm_expires", "time_limit"};
 static const char *const profiles[] = {"dev", "standard", "strict"}; /* each stricter than the one before */
 
 static int rank(const json_t *set)
@@ -78,7 +78,7 @@ static int read_max(struct jm_guard_reader *r, const struct jm_node *node)
     return jm_bounds_load(r->config, node, "guard.max", r->file, r->err);
 }
 
-/* "use" and "confirm_expires" belong to the whole, the rest to the set of this file. */
+/* "use", "confirm_expires" and "time_limit" belong to the whole, the rest to the set of this file. */
 static int read_key(struct jm_guard_reader *r, const struct jm_node *node, json_t *set, json_t *whole)
 {
     if (!strcmp(node->key, "profile"))
@@ -93,13 +93,15 @@ static int read_key(struct jm_guard_reader *r, const struct jm_node *node, json_
         return jm_guard_put(r, set, "budgets", jm_guard_budgets(r, node));
     if (!strcmp(node->key, "use"))
         return jm_guard_put(r, whole, "use", jm_guard_texts(r, node, "guard.use", check_guard));
+    if (!strcmp(node->key, "time_limit"))
+        return jm_guard_put(r, whole, "time_limit", jm_guard_number(r, node, "guard.time_limit", JM_SECONDS, 1e-3, 60));
     return jm_guard_put(r, whole, "confirm_expires",
                         jm_guard_number(r, node, "guard.confirm_expires", JM_SECONDS, 1, 86400));
 }
 
 static int read_section(struct jm_guard_reader *r, const struct jm_node *guard, json_t *set, json_t *whole)
 {
-    size_t known = jm_countof(keys) - (r->policy ? 2 : 0);
+    size_t known = jm_countof(keys) - (r->policy ? 3 : 0);
     if (jm_node_is_null(guard))
         return 0;
     if (jm_guard_is_map(r, guard, "guard"))
@@ -147,6 +149,8 @@ static int finish(jianmu_config *c, json_t *whole, json_t *set, jianmu_error **e
         bad |= json_object_set_new(whole, "use", json_pack("[s]", "policy"));
     if (!json_object_get(whole, "confirm_expires"))
         bad |= json_object_set_new(whole, "confirm_expires", json_real(300));
+    if (!json_object_get(whole, "time_limit"))
+        bad |= json_object_set_new(whole, "time_limit", json_real(1));
     bad |= json_object_set(whole, "config", set);
     c->guard = json_incref(whole);
     return bad ? jm_fail_memory(err) : 0;

@@ -102,7 +102,7 @@ jianmu_config *jm_config_hold(const jianmu_config *config);
 const struct jm_setting *jm_config_value(const jianmu_config *config, const char *path);
 /* What a guard or sink finds in its settings: {key: value} of "guard" or "events", defaults included; new. */
 json_t *jm_config_plugin(const jianmu_config *config, const char *section, const char *name, jianmu_error **err);
-/* {"use": [names of guards], "confirm_expires": seconds, "config": {...}, "policy": {...} or absent}, the two being
+/* {"use": [names of guards], "confirm_expires": seconds, "time_limit": seconds, "config": {...}, "policy": {...} or absent}, the two being
  * {"profile": {"name", "source"}, "rules", "rates", "budgets"} as checked; borrowed. */
 const json_t *jm_config_guard(const jianmu_config *config);
 const char *jm_config_profile(const jianmu_config *config); /* "dev", "standard", "strict": the stricter of both files */

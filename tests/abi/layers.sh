@@ -4,7 +4,7 @@
 # must have.
 
 . "$JIANMU_SOURCE/tests/tap.sh" || exit 1
-order=(base schema plugin settings process files event call)
+order=(base schema plugin settings process files event guard call)
 
 # includes FILE: what is between the quotes or brackets, with them.
 includes() {
@@ -91,7 +91,7 @@ is "this tree keeps the rules" "$(check_tree "$JIANMU_SOURCE")" ""
 
 # A tree that breaks each of them once: every line must be found.
 bad=$tap_tmp/bad
-mkdir -p "$bad"/libjianmu/{base,schema,plugin,settings,process,files,call} "$bad"/{plugins/local,tools/one,cli,entry}
+mkdir -p "$bad"/libjianmu/{base,schema,plugin,settings,process,files,guard,call} "$bad"/{plugins/local,tools/one,cli,entry}
 put() {
     { echo "/* SPDX-License-Identifier: Apache-2.0 */"; shift; printf '%s\n' "$@"; } > "$file"
 }

@@ -28,7 +28,7 @@ static void defaults(void **state)
 {
     (void)state;
     jianmu_config *config = kit_load("");
-    is_json(jm_config_guard(config), "{'use': ['policy'], 'confirm_expires': 300.0, 'config': {'profile': {'name': "
+    is_json(jm_config_guard(config), "{'use': ['policy'], 'confirm_expires': 300.0, 'time_limit': 1.0, 'config': {'profile': {'name': "
                                      "'standard', 'source': 'default'}}}");
     assert_string_equal(jm_config_profile(config), "standard");
     jianmu_config_free(config);
@@ -52,7 +52,7 @@ static void everything(void **state)
     jianmu_error *err = NULL;
     jianmu_config *config = kit_load(whole);
     is_json(jm_config_guard(config),
-            "{'use': ['noted', 'policy'], 'confirm_expires': 300.0, 'config': {"
+            "{'use': ['noted', 'policy'], 'confirm_expires': 300.0, 'time_limit': 1.0, 'config': {"
             "'profile': {'name': 'strict', 'source': 'jianmu.yaml:2'}, 'rules': ["
             "{'source': 'jianmu.yaml:7', 'name': 'no-etc', 'tool': ['keyed', 'k*'], 'danger': ['read', 'write'], "
             "'mode': ['docker'], 'skill': ['/srv/*'], 'args': [{'at': '/path', 'glob': '/etc/*'}, {'at': '', 'regex': "
