@@ -121,22 +121,20 @@ static int deliver(struct cli *cli, jianmu_result *result, int out)
 {
     int failed = 0;
     size_t count = jianmu_result_artifacts(result);
-    json_t *object = jianmu_result_json(result), *entry;
+    json_t *entry;
     size_t i;
-    if (!object) {
-        say("out of memory");
-        return EXIT_COULD_NOT;
-    }
     if (out >= 0)
         failed = artifacts_write(result, out, cli_value(cli, "out"), cli_has(cli, "force"));
     else if (count && !cli->json)
         say("%zu artifact%s not kept; --out DIR keeps them", count, count == 1 ? " is" : "s are");
-    json_array_foreach(json_object_get(object, "skipped"), i, entry)
+    json_array_foreach(jianmu_result_skipped(result), i, entry)
         say("skipped %s: %s", json_string_value(json_object_get(entry, "path")),
             json_string_value(json_object_get(entry, "why")));
-    if (cli->json)
+    if (cli->json) {
+        json_t *object = jianmu_result_json(result);
         failed += put_json(object) != 0;
-    json_decref(object);
+        json_decref(object);
+    }
     return failed ? EXIT_COULD_NOT : 0;
 }
 

@@ -195,6 +195,7 @@ typedef struct jianmu_artifact {
 } jianmu_artifact;
 int jianmu_result_artifact(const jianmu_result *r, size_t i, jianmu_artifact *artifact);
 int jianmu_result_artifact_sha256(const jianmu_result *r, size_t i, char hex[65]);
+json_t *jianmu_result_skipped(const jianmu_result *r);         /* array of {"path", "why"}: what was not taken; NULL: nothing */
 json_t *jianmu_result_json(jianmu_result *r);                 /* new: everything, artifacts without their bytes */
 double jianmu_result_seconds(const jianmu_result *r, const char *what); /* wall user system queue start run collect; -1: not measured */
 uint64_t jianmu_result_peak_memory(const jianmu_result *r);   /* bytes of the largest process; 0: not measured */

@@ -224,6 +224,11 @@ int jianmu_result_artifact_sha256(const jianmu_result *r, size_t i, char hex[65]
     return 0;
 }
 
+json_t *jianmu_result_skipped(const jianmu_result *r)
+{
+    return json_array_size(r->artifacts.skipped) ? r->artifacts.skipped : NULL;
+}
+
 double jianmu_result_seconds(const jianmu_result *r, const char *what)
 {
     const struct {

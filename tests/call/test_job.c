@@ -105,7 +105,8 @@ static void test_done_when(void **state)
     assert_string_equal(alive, "True");
     assert_true(process_gone(pid));
     assert_int_equal(jianmu_result_artifacts(r), 2);
-    json_t *json = jianmu_result_json(r), *skipped = json_object_get(json, "skipped"), *item;
+    json_t *json = jianmu_result_json(r), *skipped = jianmu_result_skipped(r), *item;
+    assert_true(json_equal(skipped, json_object_get(json, "skipped")));
     size_t i, found = 0;
     json_array_foreach (skipped, i, item) {
         const char *path = json_string_value(json_object_get(item, "path"));
