@@ -201,22 +201,6 @@ static int set_fields(struct cli *cli, jianmu_constraints *c)
     return status;
 }
 
-static bool is_job(const struct cli *cli)
-{
-    const char *subject = cli->word_count ? cli->words[0] : "";
-    return !strcmp(cli->command->name, "job") || (!strcmp(cli->command->name, "explain") && !strcmp(subject, "job"));
-}
-
-/* Here the subject is known, which a runner is not told: a mode that is out of scope must not choose its backend. */
-static void drop_foreign_mode(const struct cli *cli, const char *scope, jianmu_constraints *c, bool has_mode)
-{
-    bool job = is_job(cli);
-    if (!scope || !has_mode || strcmp(scope, job ? "tools" : "skill"))
-        return;
-    say("constraints.mode: not heeded, the constraints' scope \"%s\" has no %s", scope, job ? "jobs" : "tool calls");
-    jianmu_constraints_set_json(c, "mode", NULL, NULL);
-}
-
 static int make_constraints(struct cli *cli, jianmu_constraints **out, bool *scoped)
 {
     int status = 0;
@@ -231,11 +215,7 @@ static int make_constraints(struct cli *cli, jianmu_constraints **out, bool *sco
     if (!status)
         status = set_fields(cli, c);
     const json_t *inner = json_object_get(base, "execution");
-    const json_t *fields = inner ? inner : base;
-    *scoped = json_object_get(fields, "scope");
-    if (!status)
-        drop_foreign_mode(cli, json_string_value(json_object_get(fields, "scope")), c,
-                          json_object_get(fields, "mode") || cli_value(cli, "mode"));
+    *scoped = json_object_get(inner ? inner : base, "scope");
     json_decref(base);
     if (status)
         jianmu_constraints_free(c);

@@ -121,19 +121,20 @@ jianmu_reason jianmu_event_reason(const jianmu_event *event); /* of completed an
 json_t *jianmu_event_json(const jianmu_event *event);      /* new: the whole event, NULL without memory */
 
 /* ---- runner: any thread; one runner serves many ---- */
-/* Picks and opens the backend. All arguments borrowed, all but err may be NULL; config and bus must outlive
- * the runner. builtin_names: the tools offered (NULL-terminated; NULL: all). */
+/* Picks and opens the backend; further ones, for what tools.<glob>.mode places elsewhere, when they are needed. All
+ * arguments borrowed, all but err may be NULL; config and bus must outlive the runner. builtin_names: the tools
+ * offered (NULL-terminated; NULL: all). */
 jianmu_runner *jianmu_runner_from_constraints(const jianmu_constraints *constraints, const jianmu_config *config,
                                               const char *const *builtin_names, const char *skill_dir,
                                               jianmu_bus *bus, jianmu_error **err);
 /* Opens the backend of that mode alone; new. */
 jianmu_backend *jianmu_backend_open(const jianmu_config *config, const char *mode, jianmu_error **err);
 void jianmu_backend_close(jianmu_backend *backend);
-/* A runner around an opened backend; the backend is taken, also on failure. */
+/* A runner around an opened backend, and no other; the backend is taken, also on failure. */
 jianmu_runner *jianmu_runner_take_backend(jianmu_backend *backend, const jianmu_constraints *constraints,
                                           jianmu_bus *bus, jianmu_error **err);
-const char *jianmu_runner_mode(const jianmu_runner *runner);  /* borrowed */
-/* 1 the backend enforces that limit here, 0 it does not, -1 no such limit (field names of constraints). */
+const char *jianmu_runner_mode(const jianmu_runner *runner);  /* of what nothing places elsewhere; borrowed */
+/* 1 the backend of that mode enforces that limit here, 0 it does not, -1 no such limit (field names of constraints). */
 int jianmu_runner_enforces(jianmu_runner *runner, const char *limit);
 /* The plan of a tool, or of jobs with "job": each value with its layer; new. call or NULL. */
 json_t *jianmu_runner_explain(jianmu_runner *runner, const char *tool, const jianmu_call *call, jianmu_error **err);

@@ -52,13 +52,13 @@ static int open_instance(jianmu_backend *b, jianmu_error **err)
 {
     if (!b->plugin->open)
         return 0;
-    struct jm_plan *plan = jm_plan_new(b->config, NULL, b->mode, "job", NULL, err);
+    struct jm_plan *plan = jm_plan_new(b->config, NULL, b->mode, "open", NULL, err);
     if (!plan)
         return -1;
     /* a context has one; opening touches only this */
-    jianmu_runner shell = {.backend = b, .config = (jianmu_config *)b->config};
+    jianmu_runner shell = {.mode = b->mode, .config = (jianmu_config *)b->config};
     jm_context ctx;
-    jm_context_init(&ctx, &shell, plan, NULL);
+    jm_context_init(&ctx, &shell, b, plan, NULL);
     ctx.subject = "open";
     int failed = b->plugin->open(&ctx.public, &b->instance);
     if (failed && !ctx.error)

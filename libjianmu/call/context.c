@@ -8,10 +8,12 @@
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 
-void jm_context_init(jm_context *ctx, jianmu_runner *runner, const struct jm_plan *plan, jianmu_call *call)
+void jm_context_init(jm_context *ctx, jianmu_runner *runner, const jianmu_backend *backend, const struct jm_plan *plan,
+                     jianmu_call *call)
 {
     *ctx = (jm_context){.public = {&jm_services},
                         .runner = runner,
+                        .backend = backend,
                         .plan = plan,
                         .call = call,
                         .directory_fd = {-1, -1},
@@ -22,7 +24,7 @@ void jm_context_init(jm_context *ctx, jianmu_runner *runner, const struct jm_pla
 
 void jm_context_split(jm_context *to, const jm_context *from)
 {
-    jm_context_init(to, from->runner, from->plan, from->call);
+    jm_context_init(to, from->runner, from->backend, from->plan, from->call);
     to->tool = from->tool;
     to->job = from->job;
     to->subject = from->subject;

@@ -27,6 +27,7 @@ struct jm_limits {
 struct jianmu_tool {
     struct jianmu_tool *next;
     jianmu_runner *runner;
+    jianmu_backend *backend;     /* where it is placed */
     struct jm_item *item;
     const char *name;
     struct jm_plan *plan;
@@ -47,6 +48,7 @@ struct jm_garbage {
 typedef struct jm_context {
     jianmu_context public;
     jianmu_runner *runner;
+    const jianmu_backend *backend; /* where it runs; NULL: a job whose plan could not be made */
     const jianmu_tool *tool;     /* NULL: a job, or no call at all (opening) */
     const jianmu_job *job;
     const struct jm_plan *plan;
@@ -85,7 +87,8 @@ static inline jm_context *jm_context_of(jianmu_context *ctx)
     return (jm_context *)ctx;
 }
 
-void jm_context_init(jm_context *ctx, jianmu_runner *runner, const struct jm_plan *plan, jianmu_call *call);
+void jm_context_init(jm_context *ctx, jianmu_runner *runner, const jianmu_backend *backend, const struct jm_plan *plan,
+                     jianmu_call *call);
 /* For a call that goes on in another thread: the same call, with nothing handed out yet. */
 void jm_context_split(jm_context *to, const jm_context *from);
 /* Readable from now on is what the plug-in polls, and its processes are killed. */

@@ -6,14 +6,14 @@
 #include <string.h>
 
 /* What stands against a call: a maximum, a limit that cannot be had. */
-static int set_refusal(const jianmu_runner *r, const struct jm_plan *plan, const struct jm_limits *limits,
+static int set_refusal(const jianmu_backend *backend, const struct jm_plan *plan, const struct jm_limits *limits,
                        double own_timeout, json_t *explain)
 {
     jianmu_error *why = NULL;
     int bad = own_timeout > 0 && jm_plan_json_timeout(plan, explain, own_timeout);
     if (!bad)
         bad = json_object_set_new(explain, "refusal",
-                                  jm_limits_check_call(r->backend, plan, limits, own_timeout, &why)
+                                  jm_limits_check_call(backend, plan, limits, own_timeout, &why)
                                       ? json_string(jianmu_error_message(why))
                                       : json_null());
     jianmu_error_free(why);
@@ -34,7 +34,7 @@ json_t *jianmu_runner_explain(jianmu_runner *r, const char *name, const jianmu_c
     const struct jm_plan *plan = tool ? tool->plan : r->job_plan;
     jm_auto_json json_t *explain = jm_plan_json(plan);
     if (!explain || json_object_set(explain, "limits", seconds > 0 ? limits->enforced_timed : limits->enforced) ||
-        set_refusal(r, plan, limits, seconds, explain)) {
+        set_refusal(tool ? tool->backend : r->job_backend, plan, limits, seconds, explain)) {
         jm_fail_memory(err);
         return NULL;
     }

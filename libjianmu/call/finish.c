@@ -13,7 +13,7 @@ static struct jianmu_event event_of(const jm_context *ctx, enum jm_event_kind ki
 {
     struct jianmu_event event = {.kind = kind,
                                  .name = name,
-                                 .backend = ctx->runner->backend->mode,
+                                 .backend = ctx->backend ? ctx->backend->mode : ctx->runner->mode,
                                  .tool = ctx->subject,
                                  .call = ctx->id,
                                  .time = now,
@@ -53,7 +53,7 @@ bool jm_call_admit(jm_context *ctx, const struct jm_limits *limits)
     bool own = ctx->timeout_s != ctx->plan->timeout_s;
     json_t *enforced = own ? limits->enforced_timed : limits->enforced;
     if (__builtin_expect(own || limits->refused, 0) &&
-        jm_limits_check_call(ctx->runner->backend, ctx->plan, limits, own ? ctx->timeout_s : 0, &ctx->error))
+        jm_limits_check_call(ctx->backend, ctx->plan, limits, own ? ctx->timeout_s : 0, &ctx->error))
         return false;
     /* kept from one call of a tool to its next, so that a result used again costs no reference */
     if (ctx->result->enforced != enforced) {

@@ -4,25 +4,46 @@
 #include "base/cleanup.h"
 #include "call/runner.h"
 
-int jm_runner_prepare_jobs(jianmu_runner *r, jianmu_error **err)
+static struct jm_plan *known_plan(jianmu_runner *r)
 {
     pthread_mutex_lock(&r->lock);
     struct jm_plan *plan = r->job_plan;
-    if (!plan) {
-        plan = jm_plan_new(r->config, r->constraints, r->backend->mode, "job", NULL, err);
-        if (plan && jm_limits_check(r->backend, plan, NULL, &r->job_limits, err)) {
-            jm_plan_free(plan);
-            plan = NULL;
-        }
-        r->job_plan = plan;
-    }
     pthread_mutex_unlock(&r->lock);
+    return plan;
+}
+
+static struct jm_plan *prepare(jianmu_runner *r, jianmu_error **err)
+{
+    jianmu_backend *backend = jm_runner_place(r, "job", NULL, err);
+    struct jm_plan *plan = backend ? jm_plan_new(r->config, r->constraints, backend->mode, "job", NULL, err) : NULL;
+    if (!plan)
+        return NULL;
+    if (jm_limits_check(backend, plan, NULL, &r->job_limits, err)) {
+        jm_plan_free(plan);
+        return NULL;
+    }
+    pthread_mutex_lock(&r->lock);
+    r->job_backend = backend;
+    r->job_plan = plan;
+    pthread_mutex_unlock(&r->lock);
+    return plan;
+}
+
+int jm_runner_prepare_jobs(jianmu_runner *r, jianmu_error **err)
+{
+    struct jm_plan *plan = known_plan(r);
+    if (plan)
+        return 0;
+    pthread_mutex_lock(&r->making);
+    if (!(plan = known_plan(r)))
+        plan = prepare(r, err);
+    pthread_mutex_unlock(&r->making);
     return plan ? 0 : -1;
 }
 
 static void run_job(jm_context *ctx)
 {
-    jianmu_backend *b = ctx->runner->backend;
+    const jianmu_backend *b = ctx->backend;
     struct jm_reapers *reapers = jm_runner_reapers(ctx->runner, &ctx->error);
     if (!reapers)
         return;
@@ -46,9 +67,11 @@ static void run_admitted(jm_context *ctx)
 
 void jm_job_begin(jm_context *ctx, jianmu_runner *r, const jianmu_job *job, jianmu_call *call, jianmu_result **result)
 {
-    jm_context_init(ctx, r, NULL, call);
-    if (jm_runner_prepare_jobs(r, &ctx->error) == 0)
+    jm_context_init(ctx, r, NULL, NULL, call);
+    if (jm_runner_prepare_jobs(r, &ctx->error) == 0) {
         ctx->plan = r->job_plan;
+        ctx->backend = r->job_backend;
+    }
     ctx->job = job;
     ctx->subject = "job";
     ctx->result = jm_result_prepare(result, &ctx->error);

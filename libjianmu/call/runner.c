@@ -62,18 +62,16 @@ static char **copy_names(const char *const *names, jianmu_error **err)
     return copy;
 }
 
-jianmu_runner *jianmu_runner_take_backend(jianmu_backend *backend, const jianmu_constraints *constraints,
-                                          jianmu_bus *bus, jianmu_error **err)
+static jianmu_runner *new_runner(const jianmu_config *config, const jianmu_constraints *constraints, jianmu_bus *bus,
+                                 jianmu_error **err)
 {
     jianmu_runner *r = calloc(1, sizeof *r);
-    if (!r) {
-        jianmu_backend_close(backend);
+    if (!r)
         return jm_fail_memory(err), NULL;
-    }
     r->references = 1;
-    r->backend = backend;
-    r->config = jm_config_hold(backend->config);
+    r->config = jm_config_hold(config);
     r->bus = bus;
+    pthread_mutex_init(&r->making, NULL);
     pthread_mutex_init(&r->lock, NULL);
     r->alive = mark_alive(err);
     r->constraints = r->alive ? copy_constraints(constraints, err) : NULL;
@@ -84,12 +82,33 @@ jianmu_runner *jianmu_runner_take_backend(jianmu_backend *backend, const jianmu_
     return r;
 }
 
-/* The config of the caller, or the default one, which then belongs to the backend. */
-static const jianmu_config *choose_config(const jianmu_config *config, jianmu_config **own, jianmu_error **err)
+jianmu_runner *jianmu_runner_take_backend(jianmu_backend *backend, const jianmu_constraints *constraints,
+                                          jianmu_bus *bus, jianmu_error **err)
 {
-    if (!config)
-        config = *own = jm_config_default(err);
-    return config;
+    jianmu_runner *r = new_runner(backend->config, constraints, bus, err);
+    if (!r) {
+        jianmu_backend_close(backend);
+        return NULL;
+    }
+    r->backends = backend;
+    r->only = true;
+    if (!(r->mode = strdup(backend->mode))) {
+        jianmu_runner_free(r);
+        return jm_fail_memory(err), NULL;
+    }
+    return r;
+}
+
+/* Constraints with a scope may mean all calls to come or none of them: then nothing is opened before it is needed. */
+static int open_default(jianmu_runner *r, jianmu_error **err)
+{
+    const jianmu_constraints *c = r->constraints;
+    r->mode = jm_mode_resolve(r->config, c, NULL, NULL, err);
+    if (!r->mode)
+        return -1;
+    if (jm_constraints_get(c, "mode") && !jm_constraints_apply(c, NULL, false))
+        return 0;
+    return jm_runner_backend(r, r->mode, err) ? 0 : -1;
 }
 
 jianmu_runner *jianmu_runner_from_constraints(const jianmu_constraints *constraints, const jianmu_config *config,
@@ -97,36 +116,21 @@ jianmu_runner *jianmu_runner_from_constraints(const jianmu_constraints *constrai
                                               jianmu_bus *bus, jianmu_error **err)
 {
     jianmu_config *own = NULL;
-    config = choose_config(config, &own, err);
-    jianmu_constraints *copy = config ? copy_constraints(constraints, err) : NULL;
-    jm_auto_free char *mode = NULL;
-    jianmu_backend *backend = NULL;
-    jianmu_runner *runner = NULL;
-    if (copy && (!skill_dir || !jianmu_constraints_set(copy, "skill", skill_dir, err)) &&
-        (mode = jm_mode_resolve(config, copy, NULL, err)) && (backend = jianmu_backend_open(config, mode, err))) {
-        backend->own_config = jm_steal(own);
-        runner = jianmu_runner_take_backend(backend, copy, bus, err);
-    }
-    jianmu_constraints_free(copy);
-    jianmu_config_free(own);
-    if (runner && builtin_names && !(runner->offered = copy_names(builtin_names, err))) {
-        jianmu_runner_free(runner);
+    if (!config && !(config = own = jm_config_default(err)))
+        return NULL;
+    jianmu_runner *r = new_runner(config, constraints, bus, err);
+    jianmu_config_free(own); /* the runner holds it */
+    if (r && ((skill_dir && jianmu_constraints_set(r->constraints, "skill", skill_dir, err)) ||
+              (builtin_names && !(r->offered = copy_names(builtin_names, err))) || open_default(r, err))) {
+        jianmu_runner_free(r);
         return NULL;
     }
-    return runner;
+    return r;
 }
 
 const char *jianmu_runner_mode(const jianmu_runner *runner)
 {
-    return runner->backend->mode;
-}
-
-int jianmu_runner_enforces(jianmu_runner *runner, const char *limit)
-{
-    const struct jm_knob *knob = jm_knob_find(limit);
-    if (!knob || !(knob->flags & JM_LIMIT))
-        return -1;
-    return jm_limit_enforced(runner->backend, limit);
+    return runner->mode;
 }
 
 struct jm_reapers *jm_runner_reapers(jianmu_runner *runner, jianmu_error **err)
@@ -161,6 +165,8 @@ void jm_runner_release(jianmu_runner *r)
     jm_limits_free(&r->job_limits);
     free_names(r->offered);
     jianmu_constraints_free(r->constraints);
+    free(r->mode);
+    pthread_mutex_destroy(&r->making);
     pthread_mutex_destroy(&r->lock);
     if (r->alive)
         munmap((void *)r->alive, 1);
@@ -178,10 +184,14 @@ void jianmu_runner_free(jianmu_runner *r)
     for (jianmu_tool *tool = forked ? NULL : r->tools; tool; tool = tool->next)
         if (tool->plugin.close && tool->instance && !tool->abandoned)
             tool->plugin.close(tool->instance);
-    if (forked) {
-        r->backend->instance = NULL;
-        r->references = 1; /* the others were threads of the parent */
+    while (r->backends) {
+        jianmu_backend *backend = r->backends;
+        r->backends = backend->next;
+        if (forked)
+            backend->instance = NULL;
+        jianmu_backend_close(backend);
     }
-    jianmu_backend_close(r->backend);
+    if (forked)
+        r->references = 1; /* the others were threads of the parent */
     jm_runner_release(r);
 }

@@ -6,6 +6,7 @@
 #include "process/process.h"
 
 struct jianmu_backend {
+    jianmu_backend *next;          /* of the same runner */
     const jianmu_config *config;
     jianmu_config *own_config;     /* made where the caller gave none */
     struct jm_item *item;          /* NULL: the core's own, which calls tools in process */
@@ -21,17 +22,21 @@ struct jm_worker;
 struct jianmu_runner {
     const unsigned char *alive;    /* a page that reads zero in a forked child */
     atomic_uint references;        /* the owner's, and one for each abandoned call */
-    jianmu_backend *backend;
+    char *mode;                    /* where nothing says otherwise; its backend may not be open yet */
+    bool only;                     /* made around one opened backend: no other is opened */
     jianmu_config *config;         /* held: an abandoned call may outlast its owner */
     jianmu_constraints *constraints;
     char **offered;                /* names of tools; NULL: all */
     jianmu_bus *bus;
     atomic_uint_fast64_t calls;
     atomic_uint turns;             /* taken now, where the plan limits them */
-    pthread_mutex_t lock;          /* guards what follows */
+    pthread_mutex_t making;        /* held while something is opened, which may take long, and over backends */
+    jianmu_backend *backends;      /* opened ones, the last one first */
+    pthread_mutex_t lock;          /* taken after the other; never held for long; guards what follows */
     struct jianmu_tool *tools;
-    struct jm_plan *job_plan;
+    struct jm_plan *job_plan;      /* once it is there the next two are, too */
     struct jm_limits job_limits;
+    jianmu_backend *job_backend;
     struct jm_reapers *reapers;
     struct jm_worker *idle_workers;
     unsigned abandoned;
@@ -42,6 +47,10 @@ struct jianmu_runner {
 jianmu_backend *jm_backend_in_process(const jianmu_config *config, jianmu_error **err);
 int jm_runner_check(const jianmu_runner *runner, jianmu_error **err); /* JIANMU_FORKED in a forked child */
 void jm_runner_release(jianmu_runner *runner);
+/* The backend of that mode, opened if need be; of that subject (tool NULL: jobs). Both under runner->making. */
+jianmu_backend *jm_runner_backend(jianmu_runner *runner, const char *mode, jianmu_error **err);
+jianmu_backend *jm_runner_place(jianmu_runner *runner, const char *subject, const struct jm_item *tool,
+                                jianmu_error **err);
 struct jm_reapers *jm_runner_reapers(jianmu_runner *runner, jianmu_error **err);
 
 /* Which of the plan's limits this backend holds. */

@@ -24,7 +24,7 @@ static int check_offered(const jianmu_runner *r, const char *name, jianmu_error 
 static int open_tool(jianmu_tool *tool, jianmu_error **err)
 {
     jm_registry *registry = jm_config_registry(tool->runner->config);
-    if (!(tool->runner->backend->flags & JIANMU_IN_PROCESS))
+    if (!(tool->backend->flags & JIANMU_IN_PROCESS))
         return 0; /* loaded where it runs */
     if (jm_item_load(registry, tool->item, err))
         return -1;
@@ -32,7 +32,7 @@ static int open_tool(jianmu_tool *tool, jianmu_error **err)
     if (!tool->plugin.open)
         return 0;
     jm_context ctx;
-    jm_context_init(&ctx, tool->runner, tool->plan, NULL);
+    jm_context_init(&ctx, tool->runner, tool->backend, tool->plan, NULL);
     ctx.subject = tool->name;
     int failed = tool->plugin.open(&ctx.public, &tool->instance);
     if (failed && !ctx.error)
@@ -48,8 +48,9 @@ static int open_tool(jianmu_tool *tool, jianmu_error **err)
 
 static jianmu_tool *prepare(jianmu_runner *r, const char *name, jianmu_error **err)
 {
-    struct jm_item *item = jm_registry_find(jm_config_registry(r->config), JIANMU_KIND_TOOL, name, err);
-    if (!item || check_offered(r, name, err))
+    struct jm_item *item = check_offered(r, name, err)
+                               ? NULL : jm_registry_find(jm_config_registry(r->config), JIANMU_KIND_TOOL, name, err);
+    if (!item)
         return NULL;
     jianmu_tool *tool = calloc(1, sizeof *tool);
     if (!tool)
@@ -58,8 +59,9 @@ static jianmu_tool *prepare(jianmu_runner *r, const char *name, jianmu_error **e
     tool->item = item;
     tool->name = item->name;
     tool->cooperates = item->flags & JIANMU_COOPERATES;
-    tool->plan = jm_plan_new(r->config, r->constraints, r->backend->mode, name, item, err);
-    if (tool->plan && !jm_limits_check(r->backend, tool->plan, item, &tool->limits, err) &&
+    tool->backend = jm_runner_place(r, name, item, err);
+    tool->plan = tool->backend ? jm_plan_new(r->config, r->constraints, tool->backend->mode, name, item, err) : NULL;
+    if (tool->plan && !jm_limits_check(tool->backend, tool->plan, item, &tool->limits, err) &&
         !open_tool(tool, err))
         return tool;
     jm_plan_free(tool->plan);
@@ -68,25 +70,31 @@ static jianmu_tool *prepare(jianmu_runner *r, const char *name, jianmu_error **e
     return NULL;
 }
 
-static jianmu_tool *find_locked(jianmu_runner *r, const char *name)
+static jianmu_tool *find(jianmu_runner *r, const char *name)
 {
-    for (jianmu_tool *tool = r->tools; tool; tool = tool->next)
-        if (!strcmp(tool->name, name))
-            return tool;
-    return NULL;
+    pthread_mutex_lock(&r->lock);
+    jianmu_tool *tool = r->tools;
+    while (tool && strcmp(tool->name, name))
+        tool = tool->next;
+    pthread_mutex_unlock(&r->lock);
+    return tool;
 }
 
 const jianmu_tool *jianmu_runner_tool(jianmu_runner *r, const char *name, jianmu_error **err)
 {
     if (jm_runner_check(r, err))
         return NULL;
-    pthread_mutex_lock(&r->lock);
-    jianmu_tool *tool = find_locked(r, name);
-    if (!tool && (tool = prepare(r, name, err))) {
+    jianmu_tool *tool = find(r, name);
+    if (tool)
+        return tool;
+    pthread_mutex_lock(&r->making); /* one that is known does not wait for one that is being opened */
+    if (!(tool = find(r, name)) && (tool = prepare(r, name, err))) {
+        pthread_mutex_lock(&r->lock);
         tool->next = r->tools;
         r->tools = tool;
+        pthread_mutex_unlock(&r->lock);
     }
-    pthread_mutex_unlock(&r->lock);
+    pthread_mutex_unlock(&r->making);
     return tool;
 }
 
@@ -110,7 +118,7 @@ json_t *jm_service_call_tool(jianmu_context *public, json_t *args)
 static inline void begin(jm_context *ctx, jianmu_runner *r, const jianmu_tool *tool, jianmu_call *call,
                          jianmu_result **result)
 {
-    jm_context_init(ctx, r, tool->plan, call);
+    jm_context_init(ctx, r, tool->backend, tool->plan, call);
     ctx->tool = tool;
     ctx->subject = tool->name;
     ctx->result = jm_result_prepare(result, &ctx->error);
@@ -119,7 +127,7 @@ static inline void begin(jm_context *ctx, jianmu_runner *r, const jianmu_tool *t
 
 static inline void attempt(jm_context *ctx, const jianmu_tool *tool, json_t *args)
 {
-    const jianmu_backend *b = ctx->runner->backend;
+    const jianmu_backend *b = ctx->backend;
     json_t *own = NULL;
     if (!args)
         args = own = json_object();

@@ -214,3 +214,19 @@ json_t *jm_config_plugin(const jianmu_config *config, const char *section, const
         jm_fail_memory(err);
     return bad ? NULL : jm_steal(all);
 }
+
+const struct jm_rule *jm_config_rule(const jianmu_config *config, const char *name, const char *subject, bool job)
+{
+    const struct jm_rule *best = NULL;
+    size_t most = 0;
+    for (size_t i = 0; subject && i < config->rule_count; i++) {
+        const struct jm_rule *rule = &config->rules[i];
+        bool meant = job ? !strcmp(rule->glob, "job") && !strcmp(subject, "job") : jm_glob_match(rule->glob, subject);
+        size_t score = 2 * jm_glob_literals(rule->glob) + jm_glob_is_literal(rule->glob);
+        if (meant && !strcmp(rule->name, name) && (!best || score >= most)) {
+            best = rule;
+            most = score;
+        }
+    }
+    return best;
+}

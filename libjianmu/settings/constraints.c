@@ -46,8 +46,10 @@ const json_t *jm_constraints_fields(const jianmu_constraints *constraints)
 bool jm_constraints_apply(const jianmu_constraints *constraints, const char *subject, bool job)
 {
     const char *scope = json_string_value(jm_constraints_get(constraints, "scope"));
-    if (!scope || !subject || !strcmp(scope, "all"))
+    if (!scope || !strcmp(scope, "all"))
         return true;
+    if (!subject)
+        return false;
     return job ? !strcmp(scope, "skill") : !strcmp(scope, "tools");
 }
 

@@ -109,41 +109,41 @@ int jm_plan_json_timeout(const struct jm_plan *plan, json_t *explain, double sec
     return bad ? -1 : 0;
 }
 
-/* Where the mode stands: constraints, the file, or the default. */
-static json_t *named_mode(const jianmu_config *config, const jianmu_constraints *constraints, const char *subject,
-                          struct jm_setting *from)
+/* Where the mode stands: constraints, the tool's rule, the file, or the default. */
+struct jm_setting jm_mode_named(const jianmu_config *config, const jianmu_constraints *constraints,
+                                const char *subject, const struct jm_item *tool)
 {
+    bool job = !tool;
     json_t *asked = jm_constraints_get(constraints, "mode");
+    if (asked && jm_constraints_apply(constraints, subject, job))
+        return (struct jm_setting){asked, JM_CONSTRAINTS, NULL, 0};
+    const struct jm_rule *rule = jm_config_rule(config, "mode", subject, job);
+    if (rule)
+        return rule->setting;
     const struct jm_setting *set = jm_config_value(config, "execution.tool_runner");
-    if (asked && jm_constraints_apply(constraints, subject, subject && !strcmp(subject, "job"))) {
-        *from = (struct jm_setting){asked, JM_CONSTRAINTS, NULL, 0};
-        return asked;
-    }
-    if (set)
-        *from = *set;
     const struct jm_key *core = jm_keys_core(&config->keys, "mode");
-    return set ? set->value : core ? core->fallback : NULL;
+    return set ? *set : (struct jm_setting){core ? core->fallback : NULL, JM_DEFAULT, NULL, 0};
 }
 
 char *jm_mode_resolve(const jianmu_config *config, const jianmu_constraints *constraints, const char *subject,
-                      jianmu_error **err)
+                      const struct jm_item *tool, jianmu_error **err)
 {
-    struct jm_setting from = {0};
     jianmu_error *why = NULL;
     if (!config->loaded) {
         jm_fail(err, JIANMU_INVALID, "the config is not loaded");
         return NULL;
     }
-    const char *mode = json_string_value(named_mode(config, constraints, subject, &from));
+    struct jm_setting named = jm_mode_named(config, constraints, subject, tool);
+    const char *mode = json_string_value(named.value);
     if (jm_registry_find(config->registry, JIANMU_KIND_BACKEND, mode, &why)) {
         char *copy = strdup(mode);
         if (!copy)
             jm_fail_memory(err);
         return copy;
     }
-    if (from.line)
-        jm_wrap(&why, "%s:%d: execution.tool_runner", from.file, from.line);
-    else if (from.value)
+    if (named.line)
+        jm_wrap(&why, "%s:%d: %s", named.file, named.line, named.layer == JM_YAML ? "execution.tool_runner" : "mode");
+    else if (named.layer == JM_CONSTRAINTS)
         jm_wrap(&why, "constraints: mode");
     jm_fail_take(err, why);
     return NULL;

@@ -81,6 +81,9 @@ int jm_bounds_apply(const jianmu_config *config, struct jm_plan *plan, jianmu_er
 int jm_guard_load(jianmu_config *config, const struct jm_node *root, jianmu_error **err);
 int jm_guard_load_policy(jianmu_config *config, const struct jm_node *guard, jianmu_error **err);
 
+/* The rule of tools.<glob>. that sets that name for a tool, or for jobs: the most specific pattern, of equals the
+ * last; NULL: none does. */
+const struct jm_rule *jm_config_rule(const jianmu_config *config, const char *name, const char *subject, bool job);
 bool jm_glob_match(const char *glob, const char *name); /* "*" and "?" */
 bool jm_glob_is_literal(const char *glob);
 size_t jm_glob_literals(const char *glob); /* characters that are not wild */

@@ -135,7 +135,7 @@ static int inherit(struct jm_key *key, const struct jm_knob *generic)
     key->knob = *generic;
     key->knob.name = name;
     key->knob.doc = doc ? doc : generic->doc;
-    key->knob.flags = (generic->flags & ~JM_IN_CONSTRAINTS) | JM_IN_YAML;
+    key->knob.flags = (generic->flags & ~(JM_IN_CONSTRAINTS | JM_PER_TOOL)) | JM_IN_YAML;
     return 0;
 }
 

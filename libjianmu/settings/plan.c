@@ -44,18 +44,7 @@ static void fill_from(struct jm_setting *s, const struct jm_setting *from)
 
 static const struct jm_rule *best_rule(const struct builder *b, const char *name)
 {
-    const struct jm_rule *best = NULL;
-    size_t most = 0;
-    for (size_t i = 0; i < b->config->rule_count; i++) {
-        const struct jm_rule *rule = &b->config->rules[i];
-        bool meant = b->tool ? jm_glob_match(rule->glob, b->plan->subject) : !strcmp(rule->glob, "job");
-        size_t score = 2 * jm_glob_literals(rule->glob) + jm_glob_is_literal(rule->glob);
-        if (meant && !strcmp(rule->name, name) && (!best || score >= most)) {
-            best = rule;
-            most = score;
-        }
-    }
-    return best;
+    return jm_config_rule(b->config, name, b->plan->subject, !b->tool);
 }
 
 /* The file's value again by this tool's own type: one pattern may mean several tools. */
@@ -94,7 +83,8 @@ static int fill_registrant(const struct builder *b, const char *member, const st
     json_t *note = b->tool ? json_object_get(b->tool->json, "x-jianmu") : NULL;
     json_t *value = json_object_get(json_object_get(note, member), knob->name);
     jianmu_error *why = NULL;
-    if (s->layer != JM_UNSET || !value || json_is_null(value) || !(knob->flags & JM_PER_TOOL))
+    if (s->layer != JM_UNSET || !value || json_is_null(value) || !(knob->flags & JM_PER_TOOL) ||
+        !strcmp(knob->name, "mode")) /* where it runs is not its author's to say */
         return 0;
     jm_auto_json json_t *coerced = jm_coerce(knob, value, &why);
     if (coerced) {
@@ -164,7 +154,7 @@ static bool is_shown(const struct builder *b, const struct jm_key *key)
     if (yaml && strncmp(yaml, "execution.", 10))
         return false;
     if (!(key->knob.flags & JM_PER_MODE) || key->knob.flags & JM_LIMIT ||
-        jm_constraints_get(b->constraints, key->knob.name))
+        jm_constraints_get(b->constraints, key->knob.name) || best_rule(b, key->knob.name))
         return true;
     for (size_t i = 0; i < b->config->keys.count; i++) {
         const struct jm_key *other = &b->config->keys.list[i];
@@ -282,30 +272,6 @@ static int build(struct builder *b, const jianmu_constraints *given)
     return write_notice(b, given);
 }
 
-/* The mode of an opened backend stands, but not where it came from constraints that are silent about this subject. */
-static char *plan_mode(const struct builder *b, const jianmu_constraints *given, const char *mode)
-{
-    jianmu_error *why = NULL;
-    bool foreign = given && !b->constraints && jm_constraints_get(given, "mode");
-    char *resolved = mode && !foreign ? NULL : jm_mode_resolve(b->config, b->constraints, b->plan->subject, &why);
-    if (!mode || (foreign && !resolved)) {
-        if (!resolved)
-            jm_fail_take(b->err, why);
-        return resolved;
-    }
-    char *normal = jm_mode_normalise(mode, b->err);
-    if (normal && resolved && strcmp(normal, resolved)) {
-        jm_fail(b->err, JIANMU_INVALID,
-                "this runner is of mode \"%s\", which its constraints ask for in scope \"%s\" only; "
-                "for %s the mode is \"%s\"",
-                normal, json_string_value(jm_constraints_get(given, "scope")), b->plan->subject, resolved);
-        free(normal);
-        normal = NULL;
-    }
-    free(resolved);
-    return normal;
-}
-
 struct jm_plan *jm_plan_new(const jianmu_config *config, const jianmu_constraints *constraints, const char *mode,
                             const char *subject, const struct jm_item *tool, jianmu_error **err)
 {
@@ -321,7 +287,7 @@ struct jm_plan *jm_plan_new(const jianmu_config *config, const jianmu_constraint
         jm_fail_memory(err);
         return NULL;
     }
-    b.plan->mode = plan_mode(&b, constraints, mode);
+    b.plan->mode = mode ? jm_mode_normalise(mode, err) : jm_mode_resolve(config, constraints, subject, tool, err);
     jianmu_error *why = NULL;
     b.backend = b.plan->mode ? jm_registry_find(config->registry, JIANMU_KIND_BACKEND, b.plan->mode, &why) : NULL;
     /* an opened "local" need not be in a directory: that of the tool host is the core's own */

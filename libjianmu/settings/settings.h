@@ -75,7 +75,8 @@ struct jm_plan {
     struct jm_setting timeout_max; /* the smallest one of timeout_s; value NULL: none */
 };
 
-/* mode: NULL asks the layers. tool: its registry item or NULL for a job. What is out of scope falls through. */
+/* mode: of an opened backend; NULL asks the layers. tool: its registry item or NULL for a job. What is out of scope
+ * falls through. */
 struct jm_plan *jm_plan_new(const jianmu_config *config, const jianmu_constraints *constraints, const char *mode,
                             const char *subject, const struct jm_item *tool, jianmu_error **err);
 void jm_plan_free(struct jm_plan *plan);
@@ -91,9 +92,13 @@ int jm_plan_check_max(const struct jm_plan *plan, double own_timeout, jianmu_err
 int jm_plan_json_timeout(const struct jm_plan *plan, json_t *explain, double seconds);
 const char *jm_layer_name(enum jm_layer layer);
 
-/* The mode that these layers name, normalised, and known to the registry; new. Unknown: an error that lists all. */
+/* The mode that these layers name for a subject (NULL: for whatever has none of its own), normalised; borrowed. tool as
+ * above. */
+struct jm_setting jm_mode_named(const jianmu_config *config, const jianmu_constraints *constraints,
+                                const char *subject, const struct jm_item *tool);
+/* The same, known to the registry; new. Unknown: an error that lists all. */
 char *jm_mode_resolve(const jianmu_config *config, const jianmu_constraints *constraints, const char *subject,
-                      jianmu_error **err);
+                      const struct jm_item *tool, jianmu_error **err);
 
 /* One more owner: it lives until jianmu_config_free was called for each. */
 jianmu_config *jm_config_hold(const jianmu_config *config);

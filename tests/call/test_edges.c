@@ -242,12 +242,12 @@ static void test_events_where_the_plan_cannot_be_made(void **state)
     jianmu_error *err = NULL;
     jianmu_result *r = NULL;
     jianmu_job *job = jianmu_job_new("", 0);
-    /* for jobs these constraints are silent, so their mode would be another than the runner's */
-    world_open(&w, NULL, "{\"mode\": \"hosted\", \"scope\": \"tools\"}");
+    world_open(&w, NULL, "{\"mode\": \"nowhere\", \"scope\": \"skill\"}");
     assert_int_equal(jianmu_run_job(w.runner, job, NULL, &r, &err), -1);
     json_t *payload = json_object_get(expect_pair(&w, "execution.failed"), "payload");
     assert_string_equal(json_string_value(json_object_get(payload, "error")), jianmu_error_message(err));
-    assert_string_equal(json_string_value(json_object_get(payload, "code")), "invalid");
+    assert_string_equal(json_string_value(json_object_get(payload, "code")), "unavailable");
+    assert_string_equal(json_string_value(json_object_get(payload, "backend")), "local");
     jianmu_error_free(err);
     jianmu_result_free(r);
     jianmu_job_free(job);

@@ -32,9 +32,9 @@ like "and the rest is counted on standard error" "$err" '^jianmu: 4700 character
 cli job <(echo 'print(1)') --constraints '{"scope": "tools", "timeout_s": 5}'
 like "constraints out of scope are passed over, and it is said" "$status $out $err" '^0 1 jianmu: .*scope'
 cli job <(echo 'print(1)') --constraints '{"scope": "tools", "mode": "nosuch"}'
-like "so is a mode out of scope" "$status $out $err" '^0 1 jianmu: constraints.mode: not heeded, .*"tools" has no jobs'
+like "so is a mode out of scope" "$status $out $err" '^0 1 jianmu: mode: not heeded, .*"tools" has no jobs'
 cli run run_python --args '{"code": "print(2)"}' --constraints '{"execution": {"scope": "skill", "mode": "nosuch"}}'
-like "for tools, too" "$status $out $err" '^0 2 jianmu: constraints.mode: not heeded, .*"skill" has no tool calls'
+like "for tools, too" "$status $out $err" '^0 2 jianmu: mode: not heeded, .*"skill" has no tool calls'
 cli job <(echo 'print(1)') --constraints '{"scope": "skill", "mode": "nosuch"}'
 is "in scope it counts" "$status" 125
 cli explain job --constraints '{"scope": "tools", "timeout_s": 5}' --json

@@ -154,7 +154,7 @@ def unknown_layers(probe, keys):
             count += 1
             if got.get("error") != "invalid" or "unknown field" not in got["message"]:
                 failures.append(f"{key['key']} in constraints: {got}")
-        if "tools" not in key["layers"] and key["key"] != "plugins.path":
+        if not any("tools" in k["layers"] for k in same) and key["key"] != "plugins.path":
             text = f"tools:\n  bare:\n    {key['name']}: {json.dumps(written)}\n"
             got = probe.ask(text=text, name="t.yaml", want="explain", subject="bare")
             count += 1
