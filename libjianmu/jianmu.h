@@ -69,6 +69,8 @@ typedef struct jianmu_tool jianmu_tool;               /* a tool that a runner ha
 typedef struct jianmu_call jianmu_call;               /* what belongs to one call: ids, own timeout, cancel */
 typedef struct jianmu_job jianmu_job;                 /* a script with its inputs */
 typedef struct jianmu_result jianmu_result;
+typedef struct jianmu_executor jianmu_executor;       /* judges, runs, repeats */
+typedef struct jianmu_handle jianmu_handle;           /* a call in the background */
 
 /* ---- version, names ---- */
 #define JIANMU_VERSION "0.1.0"
@@ -79,6 +81,9 @@ const char *jianmu_reason_name(jianmu_reason reason); /* "timeout"; borrowed, st
 /* ---- errors: immutable once made, any thread ---- */
 jianmu_code jianmu_error_code(const jianmu_error *err);    /* NULL: JIANMU_OK */
 const char *jianmu_error_message(const jianmu_error *err); /* borrowed; NULL: "" */
+json_t *jianmu_error_json(const jianmu_error *err);        /* new: {code, message, rule?, source?, retry_after_s?, complaints?} */
+double jianmu_error_retry_after(const jianmu_error *err);  /* seconds; 0: not known */
+const char *jianmu_error_confirmation(const jianmu_error *err); /* of needs_confirmation: the token; borrowed; NULL: none */
 void jianmu_error_free(jianmu_error *err);
 
 /* ---- config: immutable once loaded, then any thread ----
@@ -147,6 +152,10 @@ int jianmu_call_set_timeout(jianmu_call *call, double seconds, jianmu_error **er
 /* Ids for events; copied; each may be NULL. */
 int jianmu_call_set_ids(jianmu_call *call, const char *run_id, const char *node_name, const char *tool_call_id,
                         jianmu_error **err);
+/* 1: the operator's own act: what is denied stays denied, nobody is asked to confirm. */
+void jianmu_call_set_operator(jianmu_call *call, int operator_act);
+/* The token of an error needs_confirmation, for the next execution that needs one; copied; NULL: none. */
+int jianmu_call_confirm(jianmu_call *call, const char *token, jianmu_error **err);
 void jianmu_call_cancel(jianmu_call *call);                   /* any thread; sticks until _reset */
 void jianmu_call_reset(jianmu_call *call);
 void jianmu_call_free(jianmu_call *call);                     /* after the call has returned */
@@ -173,6 +182,37 @@ void jianmu_job_set_output(jianmu_job *job, jianmu_output fn, void *data);
 void jianmu_job_free(jianmu_job *job);
 int jianmu_run_job(jianmu_runner *runner, const jianmu_job *job, jianmu_call *call, jianmu_result **result,
                    jianmu_error **err);
+
+/* ---- executor: any thread; one serves many ----
+ * What agents' calls go through: arguments against the schema, guards, confirmation, attempts, and every call has its
+ * two events. runner: borrowed; it must outlive the executor. */
+jianmu_executor *jianmu_executor_new(jianmu_runner *runner, jianmu_error **err);
+void jianmu_executor_free(jianmu_executor *executor);         /* after the last call and the last handle */
+/* 1 yes, 0 no, -1 nobody can be asked. question: {tool, arguments, mode, danger, rule, source, message, expires_s};
+ * borrowed. Runs on the thread of the call, several at once. */
+typedef int (*jianmu_confirm)(void *data, const json_t *question);
+void jianmu_executor_set_confirm(jianmu_executor *executor, jianmu_confirm fn, void *data); /* before any call */
+/* As jianmu_run_tool and jianmu_run_job; a name that is not there is an error of the call. */
+int jianmu_execute_tool(jianmu_executor *executor, const char *name, json_t *args, jianmu_call *call,
+                        jianmu_result **result, jianmu_error **err);
+int jianmu_execute_job(jianmu_executor *executor, const jianmu_job *job, jianmu_call *call, jianmu_result **result,
+                       jianmu_error **err);
+
+/* ---- calls in the background: a handle may be used by any thread but freed by one ----
+ * args and call are copied (a cancel of call does not reach it); job is borrowed until the end. */
+jianmu_handle *jianmu_start_tool(jianmu_executor *executor, const char *name, json_t *args, const jianmu_call *call,
+                                 jianmu_error **err);
+jianmu_handle *jianmu_start_job(jianmu_executor *executor, const jianmu_job *job, const jianmu_call *call,
+                                jianmu_error **err);
+int jianmu_handle_poll(const jianmu_handle *handle);          /* 1 it has ended, 0 not yet */
+/* 1 not within so many seconds (below 0: for ever); else 0 or -1 as of the call, *result new; handed over once. */
+int jianmu_handle_wait(jianmu_handle *handle, double seconds, jianmu_result **result, jianmu_error **err);
+/* Becomes readable with output to read and at the end; borrowed, only to be polled. */
+int jianmu_handle_fd(jianmu_handle *handle, jianmu_error **err);
+/* Output of a job as it comes; 0: nothing now. Of each stream the last 32 KiB wait; *dropped (or NULL): lost so far. */
+size_t jianmu_handle_read(jianmu_handle *handle, int stream, void *bytes, size_t len, uint64_t *dropped);
+void jianmu_handle_cancel(jianmu_handle *handle);
+void jianmu_handle_free(jianmu_handle *handle);               /* cancels what still runs, and waits for it */
 
 /* ---- results: all that is returned is borrowed, valid until the result is used again or freed ---- */
 jianmu_reason jianmu_result_reason(const jianmu_result *r);

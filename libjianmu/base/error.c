@@ -9,11 +9,13 @@
 struct jianmu_error {
     jianmu_code code;
     char *message;
+    json_t *details;    /* object; NULL: none */
+    char *confirmation; /* a token; NULL: none */
 };
 
 /* Handed out where there is no memory for another; never freed. */
 static char out_of_memory_text[] = "out of memory";
-static jianmu_error out_of_memory = {JIANMU_INTERNAL, out_of_memory_text};
+static jianmu_error out_of_memory = {JIANMU_INTERNAL, out_of_memory_text, NULL, NULL};
 
 int jm_fail_memory(jianmu_error **err)
 {
@@ -40,8 +42,7 @@ int jm_vfail(jianmu_error **err, jianmu_code code, const char *format, va_list a
     jianmu_error *e = malloc(sizeof *e);
     if (!e)
         return jm_fail_memory(err);
-    e->code = code;
-    e->message = NULL;
+    *e = (jianmu_error){.code = code};
     char *text = NULL;
     if (vasprintf(&text, format, ap) >= 0)
         e->message = make_valid(text);
@@ -127,7 +128,53 @@ void jianmu_error_free(jianmu_error *err)
     if (!err || err == &out_of_memory)
         return;
     free(err->message);
+    json_decref(err->details);
+    free(err->confirmation);
     free(err);
+}
+
+void jm_error_detail(jianmu_error *err, const char *name, json_t *value)
+{
+    if (!err || err == &out_of_memory || !value) {
+        json_decref(value);
+        return;
+    }
+    if (!err->details)
+        err->details = json_object();
+    json_object_set_new(err->details, name, value);
+}
+
+void jm_error_take_confirmation(jianmu_error *err, char *token)
+{
+    if (!err || err == &out_of_memory) {
+        free(token);
+        return;
+    }
+    free(err->confirmation);
+    err->confirmation = token;
+}
+
+const char *jianmu_error_confirmation(const jianmu_error *err)
+{
+    return err ? err->confirmation : NULL;
+}
+
+double jianmu_error_retry_after(const jianmu_error *err)
+{
+    return err ? json_number_value(json_object_get(err->details, "retry_after_s")) : 0;
+}
+
+json_t *jianmu_error_json(const jianmu_error *err)
+{
+    json_t *object = json_pack("{s:s, s:s}", "code", jianmu_code_name(jianmu_error_code(err)), "message",
+                               jianmu_error_message(err));
+    json_t *details = object && err && err->details ? json_deep_copy(err->details) : NULL;
+    if (details && json_object_update_missing(object, details)) {
+        json_decref(object);
+        object = NULL;
+    }
+    json_decref(details);
+    return object;
 }
 
 const char *jianmu_code_name(jianmu_code code)

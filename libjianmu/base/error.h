@@ -17,6 +17,10 @@ int jm_fail_errno(jianmu_error **err, jianmu_code code, int errnum, const char *
 int jm_fail_memory(jianmu_error **err); /* JIANMU_INTERNAL "out of memory"; needs none itself */
 /* Puts "format: " before the sentence of *err. */
 void jm_wrap(jianmu_error **err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* One member more of what jianmu_error_json says: value is taken; without memory it is left out. */
+void jm_error_detail(jianmu_error *err, const char *name, json_t *value);
+/* What confirms the call that this error refused: taken. */
+void jm_error_take_confirmation(jianmu_error *err, char *token);
 /* Moves an error: *err = taken, unless err is NULL or already set. */
 int jm_fail_take(jianmu_error **err, jianmu_error *taken);
 

@@ -13,6 +13,8 @@
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 
+#define ID_MOST 1024 /* bytes */
+
 void jm_futex_wake(atomic_uint *word)
 {
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
@@ -27,10 +29,8 @@ void jm_futex_wait(atomic_uint *word, unsigned seen, int64_t deadline)
 jianmu_call *jianmu_call_new(void)
 {
     jianmu_call *call = calloc(1, sizeof *call);
-    if (!call)
-        return NULL;
-    call->event_fd = -1;
-    call->timer_fd = -1;
+    if (call)
+        jm_call_copy(call, NULL);
     return call;
 }
 
@@ -53,6 +53,15 @@ static int copy(char **to, const char *from)
     return 0;
 }
 
+/* They stand in every event. */
+static int check_id(const char *name, const char *text, jianmu_error **err)
+{
+    size_t len = text ? strlen(text) : 0;
+    if (len > ID_MOST)
+        return jm_fail(err, JIANMU_INVALID, "%s: %zu bytes; at most %d", name, len, ID_MOST);
+    return len && !jm_utf8_is_valid(text, len) ? jm_fail(err, JIANMU_INVALID, "%s is not valid UTF-8", name) : 0;
+}
+
 int jianmu_call_set_ids(jianmu_call *call, const char *run_id, const char *node_name, const char *tool_call_id,
                         jianmu_error **err)
 {
@@ -60,10 +69,35 @@ int jianmu_call_set_ids(jianmu_call *call, const char *run_id, const char *node_
         const char *name, *text;
     } ids[] = {{"run_id", run_id}, {"node_name", node_name}, {"tool_call_id", tool_call_id}};
     for (size_t i = 0; i < jm_countof(ids); i++)
-        if (ids[i].text && !jm_utf8_is_valid(ids[i].text, strlen(ids[i].text)))
-            return jm_fail(err, JIANMU_INVALID, "%s is not valid UTF-8", ids[i].name);
+        if (check_id(ids[i].name, ids[i].text, err))
+            return -1;
     if (copy(&call->run_id, run_id) || copy(&call->node_name, node_name) || copy(&call->tool_call_id, tool_call_id))
         return jm_fail_memory(err);
+    return 0;
+}
+
+void jianmu_call_set_operator(jianmu_call *call, int operator_act)
+{
+    call->operator_act = operator_act;
+}
+
+int jianmu_call_confirm(jianmu_call *call, const char *token, jianmu_error **err)
+{
+    return copy(&call->confirmation, token) ? jm_fail_memory(err) : 0;
+}
+
+int jm_call_copy(jianmu_call *to, const jianmu_call *from)
+{
+    *to = (jianmu_call){.event_fd = -1, .timer_fd = -1};
+    if (!from)
+        return 0;
+    to->timeout_s = from->timeout_s;
+    to->operator_act = from->operator_act;
+    if (copy(&to->run_id, from->run_id) || copy(&to->node_name, from->node_name) ||
+        copy(&to->tool_call_id, from->tool_call_id) || copy(&to->confirmation, from->confirmation)) {
+        jm_call_clear(to);
+        return -1;
+    }
     return 0;
 }
 
@@ -96,10 +130,8 @@ void jianmu_call_reset(jianmu_call *call)
         eventfd_read(call->event_fd, &value);
 }
 
-void jianmu_call_free(jianmu_call *call)
+void jm_call_clear(jianmu_call *call)
 {
-    if (!call)
-        return;
     if (call->event_fd >= 0)
         close(call->event_fd);
     if (call->timer_fd >= 0)
@@ -107,6 +139,14 @@ void jianmu_call_free(jianmu_call *call)
     free(call->run_id);
     free(call->node_name);
     free(call->tool_call_id);
+    free(call->confirmation);
+}
+
+void jianmu_call_free(jianmu_call *call)
+{
+    if (!call)
+        return;
+    jm_call_clear(call);
     free(call);
 }
 

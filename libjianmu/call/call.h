@@ -6,9 +6,13 @@
 
 #include "jianmu.h"
 #include <stdatomic.h>
+#include <stdbool.h>
 
+/* What a caller sets is copied for calls in the background: jm_call_copy. */
 struct jianmu_call {
     double timeout_s;                  /* 0: none */
+    bool operator_act;                 /* the operator asks for it: nobody else is asked */
+    char *confirmation;                /* a token for the next execution; NULL: none */
     char *run_id, *node_name, *tool_call_id;
     atomic_int cancelled;
     atomic_int event_fd;               /* readable once cancelled; -1: nobody asked yet */
@@ -22,6 +26,10 @@ struct jianmu_call {
 /* Descriptors, made on first use, the call's own; -1: cannot be had (errno). */
 int jm_call_event_fd(jianmu_call *call);
 int jm_call_timer_fd(jianmu_call *call, int64_t deadline);
+
+/* Makes one of what a caller has set; from may be NULL. -1: no memory. */
+int jm_call_copy(jianmu_call *to, const jianmu_call *from);
+void jm_call_clear(jianmu_call *call);
 
 void jm_futex_wake(atomic_uint *word);
 /* Until *word differs from seen, or the deadline (CLOCK_MONOTONIC nanoseconds; 0: none) has come. */

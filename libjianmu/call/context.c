@@ -29,6 +29,7 @@ void jm_context_split(jm_context *to, const jm_context *from)
     to->job = from->job;
     to->subject = from->subject;
     to->listening = from->listening;
+    to->background = from->background;
     to->id = from->id;
     to->timeout_s = from->timeout_s;
     to->started = from->started;

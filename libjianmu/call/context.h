@@ -61,6 +61,7 @@ typedef struct jm_context {
     bool quoted;                 /* the sentence is a tool's own, or quotes what a caller gave: not for events */
     bool turn;                   /* one of a limited number is taken */
     bool listening;
+    bool background;             /* no caller waits on this thread: a cancel ends even what looks at nothing */
     bool reached;                /* something of the tool or the job may have run: a repeat may do it twice */
     bool transient;              /* transient() was called: nothing was done, a repeat may do better */
     bool died;                   /* its process ended without an answer */

@@ -107,7 +107,7 @@ json_t *jm_service_call_tool(jianmu_context *public, json_t *args)
         return NULL;
     }
     ctx->reached = true;
-    if (ctx->deadline && !tool->cooperates)
+    if ((ctx->deadline || ctx->background) && !tool->cooperates)
         return jm_worker_call(ctx, args);
     ctx->in_tool = true;
     json_t *value = tool->plugin.run(tool->instance, public, args);

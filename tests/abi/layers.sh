@@ -4,7 +4,7 @@
 # must have.
 
 . "$JIANMU_SOURCE/tests/tap.sh" || exit 1
-order=(base schema plugin settings process files event guard call)
+order=(base schema plugin settings process files event guard call executor)
 
 # includes FILE: what is between the quotes or brackets, with them.
 includes() {

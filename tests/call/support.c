@@ -2,17 +2,23 @@
 #include "config.h"
 #include "support.h"
 #include <dirent.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+const char *world_dir = "tests/call/dir";
+
 static void keep(void *data, const jianmu_event *event)
 {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     struct world *w = data;
     json_t *json = jianmu_event_json(event);
     assert_non_null(json);
+    pthread_mutex_lock(&lock);
     json_array_append_new(w->events, json);
+    pthread_mutex_unlock(&lock);
 }
 
 json_t *json_text(const char *text)
@@ -29,7 +35,7 @@ static int open_world(struct world *w, const char *yaml, const char *constraints
     char dir[4096];
     const char *build = getenv("JIANMU_BUILD");
     *w = (struct world){.config = jianmu_config_new(), .bus = jianmu_bus_new(), .events = json_array()};
-    snprintf(dir, sizeof dir, "%s/tests/call/dir", build ? build : ".");
+    snprintf(dir, sizeof dir, "%s/%s", build ? build : ".", world_dir);
     json_t *json = json_text(constraints ? constraints : "{}");
     assert_int_equal(jianmu_bus_subscribe(w->bus, keep, w, err), 0);
     if (jianmu_config_add_plugin_dir(w->config, dir, err) ||

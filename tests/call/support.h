@@ -20,6 +20,7 @@ struct world {
     json_t *last;        /* what expect_pair returned */
 };
 
+extern const char *world_dir; /* of its plug-ins, below the build tree; tests/call/dir */
 /* A runner with the plug-ins of the build tree; yaml and constraints (JSON text) may be NULL. Fails the test. */
 void world_open(struct world *w, const char *yaml, const char *constraints);
 void world_close(struct world *w);
