@@ -71,6 +71,7 @@ typedef struct jianmu_job jianmu_job;                 /* a script with its input
 typedef struct jianmu_result jianmu_result;
 typedef struct jianmu_executor jianmu_executor;       /* judges, runs, repeats */
 typedef struct jianmu_handle jianmu_handle;           /* a call in the background */
+typedef struct jianmu_schema jianmu_schema;           /* a JSON Schema, compiled */
 
 /* ---- version, names ---- */
 #define JIANMU_VERSION "0.1.0"
@@ -102,6 +103,14 @@ json_t *jianmu_config_plugins(const jianmu_config *config);  /* new: all found, 
 json_t *jianmu_config_tools(const jianmu_config *config);    /* new: usable tools with schemas; runs none of their code */
 json_t *jianmu_config_backends(const jianmu_config *config); /* new: usable backends and what each can enforce */
 json_t *jianmu_config_keys(const jianmu_config *config);     /* new: every setting: key, type, default, where it may stand */
+
+/* ---- schemas: immutable once made, any thread ---- */
+/* Draft 2020-12, or draft-07 by "$schema"; object or boolean, copied; new. Nothing is fetched: a $ref leads into it. */
+jianmu_schema *jianmu_schema_new(const json_t *schema, jianmu_error **err);
+/* 1 good, 0 not, -1 cannot be judged within the bounds. *complaints (or NULL) on 0: new, at most five objects
+ * {"at": JSON pointer, "expected", "found", "text": the sentence for a model}. value is borrowed. */
+int jianmu_schema_check(const jianmu_schema *schema, const json_t *value, json_t **complaints, jianmu_error **err);
+void jianmu_schema_free(jianmu_schema *schema);
 
 /* ---- constraints ---- */
 jianmu_constraints *jianmu_constraints_new(void);

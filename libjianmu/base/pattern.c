@@ -6,6 +6,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 
 #include "base/pattern.h"
+#include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -138,6 +139,58 @@ static pcre2_code *compile_counted(const char *text, size_t len, int *code, size
     return made;
 }
 
+/* JavaScript's long names of what PCRE2 knows by short ones. */
+static const char *short_name(const char *name, size_t len)
+{
+    static const char *const names[][2] = {
+        {"Letter", "L"}, {"Cased_Letter", "L&"}, {"Uppercase_Letter", "Lu"}, {"Lowercase_Letter", "Ll"},
+        {"Titlecase_Letter", "Lt"}, {"Modifier_Letter", "Lm"}, {"Other_Letter", "Lo"}, {"Mark", "M"},
+        {"Combining_Mark", "M"}, {"Nonspacing_Mark", "Mn"}, {"Spacing_Mark", "Mc"}, {"Enclosing_Mark", "Me"},
+        {"Number", "N"}, {"Decimal_Number", "Nd"}, {"digit", "Nd"}, {"Letter_Number", "Nl"}, {"Other_Number", "No"},
+        {"Punctuation", "P"}, {"punct", "P"}, {"Connector_Punctuation", "Pc"}, {"Dash_Punctuation", "Pd"},
+        {"Open_Punctuation", "Ps"}, {"Close_Punctuation", "Pe"}, {"Initial_Punctuation", "Pi"},
+        {"Final_Punctuation", "Pf"}, {"Other_Punctuation", "Po"}, {"Symbol", "S"}, {"Math_Symbol", "Sm"},
+        {"Currency_Symbol", "Sc"}, {"Modifier_Symbol", "Sk"}, {"Other_Symbol", "So"}, {"Separator", "Z"},
+        {"Space_Separator", "Zs"}, {"Line_Separator", "Zl"}, {"Paragraph_Separator", "Zp"}, {"Other", "C"},
+        {"Control", "Cc"}, {"cntrl", "Cc"}, {"Format", "Cf"}, {"Surrogate", "Cs"}, {"Private_Use", "Co"},
+        {"Unassigned", "Cn"}};
+    for (size_t i = 0; i < jm_countof(names); i++)
+        if (strlen(names[i][0]) == len && !memcmp(names[i][0], name, len))
+            return names[i][1];
+    return NULL;
+}
+
+/* The pattern with such names made short. */
+static void translate(struct jm_buffer *b, const char *text, size_t len)
+{
+    const char *end = text + len, *from = text;
+    while ((text = memchr(text, '\\', (size_t)(end - text))) && end - text >= 2) {
+        bool property = end - text > 3 && (text[1] == 'p' || text[1] == 'P') && text[2] == '{';
+        const char *name = text + 3, *close = property ? memchr(name, '}', (size_t)(end - name)) : NULL;
+        const char *shorter = close ? short_name(name, (size_t)(close - name)) : NULL;
+        text += 2;
+        if (!shorter)
+            continue;
+        jm_buffer_add(b, from, (size_t)(name - from));
+        jm_buffer_adds(b, shorter);
+        text = from = close;
+    }
+    jm_buffer_add(b, from, (size_t)(end - from));
+}
+
+static pcre2_code *compile_both(const char *text, size_t len, int *code, size_t *at)
+{
+    struct jm_buffer b = {0};
+    translate(&b, text, len);
+    *code = PCRE2_ERROR_HEAP_FAILED;
+    /* By itself first: a parenthesis too much would close our group. */
+    pcre2_code *alone = b.failed ? NULL : compile(b.data, b.len, code, at);
+    pcre2_code *counted = alone ? compile_counted(b.data, b.len, code, at) : NULL;
+    pcre2_code_free(alone);
+    jm_buffer_free(&b);
+    return counted;
+}
+
 struct jm_pattern *jm_pattern_new(const char *text, size_t len, jianmu_error **err)
 {
     int code;
@@ -146,10 +199,7 @@ struct jm_pattern *jm_pattern_new(const char *text, size_t len, jianmu_error **e
         jm_fail(err, JIANMU_INVALID, "a pattern of %zu bytes is longer than %d", len, LONGEST_PATTERN);
         return NULL;
     }
-    /* By itself first: a parenthesis too much would close our group. */
-    pcre2_code *alone = compile(text, len, &code, &at);
-    pcre2_code_free(alone);
-    pcre2_code *counted = alone ? compile_counted(text, len, &code, &at) : NULL;
+    pcre2_code *counted = compile_both(text, len, &code, &at);
     struct jm_pattern *p = counted ? malloc(sizeof *p + len + 1) : NULL;
     if (!counted || !p) {
         pcre2_code_free(counted);

@@ -30,6 +30,7 @@ static void found(void **state)
     static const struct { const char *pattern, *text; int want; } row[] = {
         {"b", "abc", 1}, {"^b", "abc", 0}, {"^a.c$", "abc", 1}, {"^abc$", "abc\n", 0}, {"^.$", "\u00e9", 1},
         {"^\\u00e9$", "\u00e9", 1}, {"^\\u{1F600}$", "\U0001f600", 1}, {"^\\d$", "\u0667", 0}, {"^\\p{L}+$", "\u00e9a", 1},
+        {"^\\p{Letter}\\P{Decimal_Number}$", "\u00e9a", 1}, {"\\\\p{Letter}", "a", 0},
         {"a|b", "b", 1}, {"^(?:a|b)$", "ab", 0}, {"(?i)ABC", "xabc", 1}, {"(?x) a # c", "a", 1}, {"\\Qa.c", "a.c", 1},
         {"\\Qa.c", "abc", 0}, {"^(a)\\1$", "aa", 1}, {"[^]", "a", 1}, {"^.$", "\r", 0}, {"", "", 1}, {"x(?C1)y", "xy", 1}};
     (void)state;
