@@ -128,7 +128,9 @@ int jm_guard_put(struct jm_guard_reader *r, json_t *object, const char *key, jso
 
 json_t *jm_guard_object(struct jm_guard_reader *r, const struct jm_node *node)
 {
-    json_t *object = json_pack("{s:o}", "source", json_sprintf("%s:%d", r->file, node->line));
+    size_t len; /* a path may hold any bytes */
+    jm_auto_free char *file = jm_utf8_repair(r->file, strlen(r->file), &len);
+    json_t *object = file ? json_pack("{s:o}", "source", json_sprintf("%s:%d", file, node->line)) : NULL;
     if (!object)
         jm_fail_memory(r->err);
     return object;

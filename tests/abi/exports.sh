@@ -19,7 +19,7 @@ fi
 unlike "libcurl is not linked to it" "$(readelf -d "$lib" | grep NEEDED)" 'libcurl'
 
 for so in "$JIANMU_BUILD"/tools/.libs/*.so "$JIANMU_BUILD"/plugins/.libs/*.so "$JIANMU_BUILD"/plugins/*/.libs/*.so \
-          "$JIANMU_BUILD"/tools/*/.libs/*.so "$JIANMU_BUILD"/.libs/*.so; do
+          "$JIANMU_BUILD"/tools/*/.libs/*.so "$JIANMU_BUILD"/guards/*/.libs/*.so "$JIANMU_BUILD"/.libs/*.so; do
     [ -f "$so" ] && [ "${so##*/}" != libjianmu.so ] || continue
     is "${so##*/} exports its entry alone" "$(nm -D --defined-only "$so" | awk '{ print $3 }')" jianmu_plugin_entry
     is "${so##*/} needs nothing of ours" "$(nm -D --undefined-only "$so" | grep -E '\b(jianmu|jm)_')" ""
