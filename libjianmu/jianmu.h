@@ -148,7 +148,8 @@ void jianmu_backend_close(jianmu_backend *backend);
 jianmu_runner *jianmu_runner_take_backend(jianmu_backend *backend, const jianmu_constraints *constraints,
                                           jianmu_bus *bus, jianmu_error **err);
 const char *jianmu_runner_mode(const jianmu_runner *runner);  /* of what nothing places elsewhere; borrowed */
-/* 1 the backend of that mode enforces that limit here, 0 it does not, -1 no such limit (field names of constraints). */
+/* 1 the backend of that mode enforces that limit here, 0 it does not, -1 no such limit (field names of constraints).
+ * capture and max_output, which the core holds itself: 1. Opens that backend if need be. */
 int jianmu_runner_enforces(jianmu_runner *runner, const char *limit);
 /* The plan of a tool, or of jobs with "job": each value with its layer; new. call or NULL. */
 json_t *jianmu_runner_explain(jianmu_runner *runner, const char *tool, const jianmu_call *call, jianmu_error **err);

@@ -45,6 +45,11 @@ static char *refuse(const jianmu_backend *backend, const struct jm_plan_entry *e
 {
     jm_auto_free char *value = jm_json_print(entry->setting.value, 0, NULL);
     char *text, where[32] = "";
+    if (!entry->asked)
+        return asprintf(&text, "backend '%s' cannot enforce %s%s (%s by default), and profile strict drops no limit",
+                        backend->mode, entry->name, tool_only ? " on a tool that runs in the caller's process" : "",
+                        value ? value : "a value") < 0
+                   ? NULL : text;
     if (entry->setting.line)
         snprintf(where, sizeof where, ":%d", entry->setting.line);
     int n = asprintf(&text, "backend '%s' cannot enforce %s%s (asked for: %s, by %s%s)", backend->mode, entry->name,
@@ -61,7 +66,7 @@ static int list_limits(const jianmu_backend *backend, const struct jm_plan *plan
         if (!(entry->flags & JM_LIMIT) || !entry->setting.value || json_is_null(entry->setting.value))
             continue;
         bool held = enforced(backend, tool, entry->name);
-        if (!held && entry->asked && !*refusal &&
+        if (!held && (entry->asked || plan->strict) && !*refusal &&
             !(*refusal = refuse(backend, entry, jm_limit_enforced(backend, entry->name))))
             return -1;
         if (json_object_set_new(list, entry->name, json_string(held ? "enforced" : "dropped")))
@@ -73,8 +78,8 @@ static int list_limits(const jianmu_backend *backend, const struct jm_plan *plan
 int jm_limits_check(const jianmu_backend *backend, const struct jm_plan *plan, const struct jm_item *tool,
                     struct jm_limits *limits, jianmu_error **err)
 {
-    *limits = (struct jm_limits){.enforced = json_object()};
-    if (!limits->enforced || list_limits(backend, plan, tool, limits->enforced, &limits->refusal) ||
+    *limits = (struct jm_limits){.enforced = json_object(), .refusal = plan->refusal ? strdup(plan->refusal) : NULL};
+    if (!limits->enforced || (plan->refusal && !limits->refusal) || list_limits(backend, plan, tool, limits->enforced, &limits->refusal) ||
         !(limits->enforced_timed = jm_json_copy(limits->enforced)) ||
         json_object_set_new(limits->enforced_timed, "timeout_s", json_string("enforced"))) {
         jm_limits_free(limits);

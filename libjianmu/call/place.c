@@ -63,6 +63,8 @@ jianmu_backend *jm_runner_place(jianmu_runner *r, const char *subject, const str
 int jianmu_runner_enforces(jianmu_runner *r, const char *limit)
 {
     const struct jm_knob *knob = jm_knob_find(limit);
+    if (knob && (!strcmp(limit, "capture") || !strcmp(limit, "max_output")))
+        return 1; /* the core holds them itself, in every mode */
     if (!knob || !(knob->flags & JM_LIMIT))
         return -1;
     if (jm_runner_check(r, NULL))

@@ -37,6 +37,7 @@ void jm_plan_free(struct jm_plan *plan)
     free(plan->entries);
     free(plan->mode);
     free(plan->subject);
+    free(plan->refusal);
     free(plan->notice);
     free(plan->over_max);
     free(plan->over_timeout);

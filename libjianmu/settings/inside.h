@@ -81,6 +81,11 @@ int jm_bounds_apply(const jianmu_config *config, struct jm_plan *plan, jianmu_er
 int jm_guard_load(jianmu_config *config, const struct jm_node *root, jianmu_error **err);
 int jm_guard_load_policy(jianmu_config *config, const struct jm_node *guard, jianmu_error **err);
 
+/* Profile strict: its defaults, where the backend knows such limits; a plan that it refuses, as these constraints, which
+ * are out of scope, ask for a mode or a limit. */
+int jm_strict_defaults(struct jm_plan *plan, const struct jm_item *backend, jianmu_error **err);
+int jm_strict_ignored(struct jm_plan *plan, const jianmu_constraints *ignored, jianmu_error **err);
+
 /* The rule of tools.<glob>. that sets that name for a tool, or for jobs: the most specific pattern, of equals the
  * last; NULL: none does. */
 const struct jm_rule *jm_config_rule(const jianmu_config *config, const char *name, const char *subject, bool job);

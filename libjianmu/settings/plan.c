@@ -266,6 +266,9 @@ static int build(struct builder *b, const jianmu_constraints *given)
             return -1;
     if (set_mode(b))
         return -1;
+    if (b->plan->strict && (jm_strict_defaults(b->plan, b->backend, b->err) ||
+                            (given && !b->constraints && jm_strict_ignored(b->plan, given, b->err))))
+        return -1;
     if (jm_bounds_apply(b->config, b->plan, b->err))
         return -1;
     set_fields(b->plan);
@@ -287,6 +290,7 @@ struct jm_plan *jm_plan_new(const jianmu_config *config, const jianmu_constraint
         jm_fail_memory(err);
         return NULL;
     }
+    b.plan->strict = !strcmp(jm_config_profile(config), "strict");
     b.plan->mode = mode ? jm_mode_normalise(mode, err) : jm_mode_resolve(config, constraints, subject, tool, err);
     jianmu_error *why = NULL;
     b.backend = b.plan->mode ? jm_registry_find(config->registry, JIANMU_KIND_BACKEND, b.plan->mode, &why) : NULL;

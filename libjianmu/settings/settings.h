@@ -63,6 +63,8 @@ struct jm_plan {
     char *mode, *subject; /* subject: the tool's name, or "job" */
     size_t count;
     struct jm_plan_entry *entries;
+    bool strict;          /* profile strict: a default that cannot be had refuses, too */
+    char *refusal;        /* what was said would be passed over, and the profile allows none of that; NULL: nothing */
     char *notice;         /* what the caller should be told (constraints out of scope); NULL: nothing */
     /* what the runner and services read for every call */
     double timeout_s;     /* 0: none */

@@ -73,6 +73,10 @@ static void test_who_asked_is_named(void **state)
     assert_int_equal(jianmu_runner_enforces(w.runner, "timeout_s"), 1);
     assert_int_equal(jianmu_runner_enforces(w.runner, "memory"), 0);
     assert_int_equal(jianmu_runner_enforces(w.runner, "nosuch"), -1);
+    assert_int_equal(jianmu_runner_enforces(w.runner, "workspace"), -1);
+    /* the core holds these, whatever a backend lists */
+    assert_int_equal(jianmu_runner_enforces(w.runner, "capture"), 1);
+    assert_int_equal(jianmu_runner_enforces(w.runner, "max_output"), 1);
     world_close(&w);
 }
 

@@ -275,6 +275,48 @@ static void test_an_opened_backend_is_the_only_one(void **state)
     around_one("execution: {tool_runner: hosted}\n", NULL, "echo_it", NULL); /* the caller has chosen */
 }
 
+static const char strict[] = "guard: {profile: strict}\ntools: {deep: {mode: counted}}\n";
+
+/* A default that this host does not have: dropped, and said; under profile strict the call is refused. */
+static void test_strict_drops_no_limit(void **state)
+{
+    (void)state;
+    struct world w;
+    setenv("COUNTED_WEAK", "1", 1);
+    world_open(&w, strict + strlen("guard: {profile: strict}\n"), NULL);
+    jianmu_result *r = call_tool(&w, "deep", NULL, NULL);
+    json_t *json = jianmu_result_json(r);
+    assert_string_equal(json_string_value(json_object_get(json_object_get(json, "enforced"), "memory")), "dropped");
+    json_decref(json);
+    jianmu_result_free(r);
+    world_close(&w);
+    world_open(&w, strict, NULL);
+    call_refused(&w, "deep", NULL, NULL, JIANMU_UNSUPPORTED,
+                 "backend 'counted' cannot enforce memory (1048576 by default), and profile strict drops no limit");
+    expect_pair(&w, "execution.failed");
+    assert_string_equal(backend_of(&w, "echo_it"), "local"); /* which has no such default */
+    unsetenv("COUNTED_WEAK");
+    world_close(&w);
+    world_open(&w, strict, NULL);
+    assert_string_equal(backend_of(&w, "deep"), "counted");
+    world_close(&w);
+}
+
+static void test_strict_passes_over_nothing(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w, strict, "{\"scope\": \"skill\", \"mode\": \"hosted\", \"nofile\": 64, \"capture\": 5}");
+    call_refused(&w, "echo_it", NULL, NULL, JIANMU_UNSUPPORTED,
+                 "profile strict passes over nothing that was asked for: mode, nofile (by constraints, whose scope "
+                 "\"skill\" does not take in echo_it)");
+    expect_pair(&w, "execution.failed");
+    world_close(&w);
+    world_open(&w, strict, "{\"scope\": \"skill\", \"capture\": 5}"); /* no mode, no limit */
+    assert_string_equal(backend_of(&w, "echo_it"), "local");
+    world_close(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +329,8 @@ int main(void)
         cmocka_unit_test(test_one_instance_a_mode),
         cmocka_unit_test(test_threads_open_it_once),
         cmocka_unit_test(test_an_opened_backend_is_the_only_one),
+        cmocka_unit_test(test_strict_drops_no_limit),
+        cmocka_unit_test(test_strict_passes_over_nothing),
     };
     return cmocka_run_group_tests(tests, use_build_tree, NULL);
 }

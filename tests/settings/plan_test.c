@@ -91,6 +91,15 @@ static const struct row {
     {"tools: {job: {mode: boxed}}\n", NULL, NULL, "job", "mode", "\"boxed\" tools jianmu.yaml:1"},
     {"tools: {'*': {tmpfs_noexec: false}}\n", NULL, "boxed", "bare", "tmpfs_noexec", "false tools jianmu.yaml:1"},
     {"tools: {bare: {max_retries: 0}}\n", NULL, NULL, "bare", "max_retries", "0 tools jianmu.yaml:1"},
+    /* profile strict: smaller defaults where the backend has such limits, and not below what was asked */
+    {"guard: {profile: strict}\n", NULL, "boxed", "bare", "cpus", "0.5 default default (profile strict)"},
+    {"guard: {profile: strict}\n", NULL, "boxed", "bare", "pids", "64 default default"},
+    {"guard: {profile: strict}\n", NULL, "boxed", "bare", "memory", "134217728 default default"}, /* is less */
+    {"guard: {profile: strict}\nexecution: {boxed: {memory: 1g, cpus: 2}}\n", NULL, "boxed", "job", "memory",
+     "1073741824 yaml jianmu.yaml:2"},
+    {"guard: {profile: strict}\n", "{'cpus': 3}", "boxed", "job", "cpus", "3.0 constraints constraints"},
+    {"guard: {profile: strict}\n", NULL, "local", "bare", "memory", "null unset unset"},
+    {"guard: {profile: standard}\n", NULL, "boxed", "bare", "cpus", "1.5 default default"},
     /* scope */
     {"", "{'scope': 'tools', 'timeout_s': 3}", NULL, "bare", "timeout_s", "3.0 constraints constraints"},
     {"", "{'scope': 'skill', 'timeout_s': 3}", NULL, "bare", "timeout_s", "null unset unset"},
