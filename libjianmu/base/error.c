@@ -35,70 +35,71 @@ static char *make_valid(char *text)
     return valid;
 }
 
-int jm_vfail(jianmu_error **err, jianmu_code code, const char *format, va_list ap)
+char *jm_vsentence(int errnum, const char *format, va_list ap)
+{
+    char *text = NULL, *whole = NULL;
+    if (vasprintf(&text, format, ap) < 0)
+        return NULL;
+    if (errnum) {
+        /* strerrordesc_np: strerror() is neither thread safe nor free of the locale */
+        const char *what = strerrordesc_np(errnum);
+        if (asprintf(&whole, "%s: %s", text, what ? what : "unknown error") < 0)
+            whole = NULL;
+        free(text);
+        text = whole;
+    }
+    return text ? make_valid(text) : NULL;
+}
+
+__attribute__((format(printf, 4, 0)))
+static int fail(jianmu_error **err, jianmu_code code, int errnum, const char *format, va_list ap)
 {
     if (!err || *err)
         return -1;
     jianmu_error *e = malloc(sizeof *e);
-    if (!e)
-        return jm_fail_memory(err);
-    *e = (jianmu_error){.code = code};
-    char *text = NULL;
-    if (vasprintf(&text, format, ap) >= 0)
-        e->message = make_valid(text);
-    if (!e->message) {
+    char *message = e ? jm_vsentence(errnum, format, ap) : NULL;
+    if (!message) {
         free(e);
         return jm_fail_memory(err);
     }
+    *e = (jianmu_error){.code = code, .message = message};
     *err = e;
     return -1;
+}
+
+int jm_vfail(jianmu_error **err, jianmu_code code, const char *format, va_list ap)
+{
+    return fail(err, code, 0, format, ap);
 }
 
 int jm_fail(jianmu_error **err, jianmu_code code, const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);
-    jm_vfail(err, code, format, ap);
+    fail(err, code, 0, format, ap);
     va_end(ap);
     return -1;
 }
 
 int jm_fail_errno(jianmu_error **err, jianmu_code code, int errnum, const char *format, ...)
 {
-    if (!err || *err)
-        return -1;
-    jm_auto_free char *text = NULL;
     va_list ap;
     va_start(ap, format);
-    int n = vasprintf(&text, format, ap);
+    fail(err, code, errnum, format, ap);
     va_end(ap);
-    if (n < 0) {
-        text = NULL;
-        return jm_fail_memory(err);
-    }
-    /* strerrordesc_np: strerror() is neither thread safe nor free of the locale */
-    const char *what = strerrordesc_np(errnum);
-    return jm_fail(err, code, "%s: %s", text, what ? what : "unknown error");
+    return -1;
 }
 
 void jm_wrap(jianmu_error **err, const char *format, ...)
 {
     if (!err || !*err || *err == &out_of_memory)
         return;
-    jm_auto_free char *before = NULL;
     va_list ap;
     va_start(ap, format);
-    int n = vasprintf(&before, format, ap);
+    jm_auto_free char *before = jm_vsentence(0, format, ap);
     va_end(ap);
-    if (n < 0) {
-        before = NULL;
-        return;
-    }
     char *whole;
-    if (asprintf(&whole, "%s: %s", before, (*err)->message) < 0)
-        return;
-    whole = make_valid(whole);
-    if (!whole)
+    if (!before || asprintf(&whole, "%s: %s", before, (*err)->message) < 0)
         return;
     free((*err)->message);
     (*err)->message = whole;

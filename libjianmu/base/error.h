@@ -15,6 +15,8 @@ int jm_vfail(jianmu_error **err, jianmu_code code, const char *format, va_list a
 int jm_fail_errno(jianmu_error **err, jianmu_code code, int errnum, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 int jm_fail_memory(jianmu_error **err); /* JIANMU_INTERNAL "out of memory"; needs none itself */
+/* new: the sentence as UTF-8, with ": " and the text of errnum behind it unless that is 0. NULL without memory. */
+char *jm_vsentence(int errnum, const char *format, va_list ap) __attribute__((format(printf, 2, 0)));
 /* Puts "format: " before the sentence of *err. */
 void jm_wrap(jianmu_error **err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* One member more of what jianmu_error_json says: value is taken; without memory it is left out. */

@@ -154,24 +154,12 @@ static void service_transient(jianmu_context *public)
     pthread_mutex_unlock(&ctx->lock);
 }
 
-/* new: always valid UTF-8, as JSON and models want it; NULL without memory. */
-__attribute__((format(printf, 1, 0))) static char *print_text(const char *format, va_list ap)
-{
-    char *text;
-    size_t len;
-    if (vasprintf(&text, format, ap) < 0)
-        return NULL;
-    char *valid = jm_utf8_repair(text, strlen(text), &len);
-    free(text);
-    return valid;
-}
-
 __attribute__((format(printf, 2, 3))) static int service_tool_failed(jianmu_context *public, const char *format, ...)
 {
     jm_context *ctx = jm_context_of(public);
     va_list ap;
     va_start(ap, format);
-    char *text = print_text(format, ap);
+    char *text = jm_vsentence(0, format, ap);
     va_end(ap);
     pthread_mutex_lock(&ctx->lock);
     ctx->failed = ctx->quoted = true;
@@ -202,7 +190,7 @@ __attribute__((format(printf, 2, 3))) static void service_log(jianmu_context *pu
         return;
     va_list ap;
     va_start(ap, format);
-    char *text = print_text(format, ap);
+    char *text = jm_vsentence(0, format, ap);
     va_end(ap);
     if (!text)
         return;

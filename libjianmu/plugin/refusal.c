@@ -3,21 +3,20 @@
 #include "plugin/refusal.h"
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/error.h"
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-__attribute__((format(printf, 3, 0)))
-static int refuse(struct jm_refusal *r, const char *code, const char *format, va_list ap)
+__attribute__((format(printf, 4, 0)))
+static int refuse(struct jm_refusal *r, const char *code, int errnum, const char *format, va_list ap)
 {
     if (r->code || r->shortage)
         return -1;
-    if (vasprintf(&r->sentence, format, ap) < 0) {
-        r->sentence = NULL;
+    r->sentence = jm_vsentence(errnum, format, ap);
+    if (r->sentence)
+        r->code = code;
+    else
         r->shortage = ENOMEM;
-        return -1;
-    }
-    r->code = code;
     return -1;
 }
 
@@ -25,31 +24,20 @@ int jm_refuse(struct jm_refusal *r, const char *code, const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);
-    refuse(r, code, format, ap);
+    refuse(r, code, 0, format, ap);
     va_end(ap);
     return -1;
 }
 
 int jm_refuse_errno(struct jm_refusal *r, const char *code, int errnum, const char *format, ...)
 {
-    if (r->code || r->shortage)
-        return -1;
-    if (errnum == ENOMEM || errnum == EMFILE || errnum == ENFILE) {
+    if (!r->code && !r->shortage && (errnum == ENOMEM || errnum == EMFILE || errnum == ENFILE))
         r->shortage = errnum;
-        return -1;
-    }
-    jm_auto_free char *text = NULL;
     va_list ap;
     va_start(ap, format);
-    int n = vasprintf(&text, format, ap);
+    refuse(r, code, errnum, format, ap);
     va_end(ap);
-    if (n < 0) {
-        text = NULL;
-        r->shortage = ENOMEM;
-        return -1;
-    }
-    const char *what = strerrordesc_np(errnum);
-    return jm_refuse(r, code, "%s: %s", text, what ? what : "unknown error");
+    return -1;
 }
 
 void jm_refusal_free(struct jm_refusal *r)

@@ -95,11 +95,9 @@ __attribute__((format(printf, 2, 3))) static int problem(struct jm_key *key, con
 {
     va_list ap;
     va_start(ap, format);
-    int n = vasprintf(&key->problem, format, ap);
+    key->problem = jm_vsentence(0, format, ap);
     va_end(ap);
-    if (n < 0)
-        key->problem = NULL;
-    return n < 0 ? -1 : 0;
+    return key->problem ? 0 : -1;
 }
 
 static double number_or(const json_t *value, double otherwise)
