@@ -76,6 +76,10 @@ skipping
 can_mount || skipping "no mount namespace"
 in_mounts 'umount -l /proc && exec "$jianmu" doctor --json'
 taken "no /proc" 'children in /proc' missing '/proc is not mounted' 'mount proc'
+mkdir "$tap_tmp/no-thread"
+in_mounts 'mount --bind "$tap_tmp/no-thread" /proc/$$/task/$$ && exec "$jianmu" doctor --json'
+taken "no lists of children" 'children in /proc' limited 'No such file or directory; all of /proc is looked through' \
+    'CONFIG_PROC_CHILDREN'
 in_mounts 'mount -t tmpfs -o noexec none "$TMPDIR" && exec "$jianmu" doctor --json'
 taken "TMPDIR noexec" 'job directory' limited 'programs may not run there \(noexec\)' \
     'execution\.local\.workdir.*TMPDIR'
