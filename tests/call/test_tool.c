@@ -119,6 +119,40 @@ static void test_results_are_used_again(void **state)
     world_close(&w);
 }
 
+/* What a failed call leaves in *result is the caller's: empty, to be freed or used again. */
+static void test_results_after_a_failure(void **state)
+{
+    (void)state;
+    struct world w;
+    jianmu_error *err = NULL;
+    jianmu_result *r = NULL, *fresh = NULL;
+    json_t *wrong = json_array(), *right = json_pack("{s:s}", "a", "b");
+    world_open(&w, NULL, NULL);
+    const jianmu_tool *echo = jianmu_runner_tool(w.runner, "echo_it", &err);
+    assert_int_equal(jianmu_run_tool(w.runner, echo, right, NULL, &r, &err), 0);
+    assert_non_null(jianmu_result_value(r));
+    jianmu_result **const places[] = {&r, &fresh};
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(jianmu_run_tool(w.runner, echo, wrong, NULL, places[i], &err), -1);
+        assert_int_equal(jianmu_error_code(err), JIANMU_INVALID);
+        jianmu_error_free(err);
+        err = NULL;
+        jianmu_result *left = *places[i];
+        if (left) {
+            assert_null(jianmu_result_value(left));
+            assert_string_equal(jianmu_result_message(left), "");
+        }
+        assert_int_equal(jianmu_run_tool(w.runner, echo, right, NULL, places[i], &err), 0);
+        assert_true(!left || left == *places[i]);
+        assert_true(json_equal(jianmu_result_value(*places[i]), right));
+        assert_int_equal(jianmu_run_tool(w.runner, echo, wrong, NULL, places[i], NULL), -1);
+        jianmu_result_free(*places[i]);
+    }
+    json_decref(wrong);
+    json_decref(right);
+    world_close(&w);
+}
+
 static void test_failures(void **state)
 {
     (void)state;
@@ -328,6 +362,7 @@ int main(void)
         cmocka_unit_test(test_unknown_tool_suggests_the_nearest),
         cmocka_unit_test(test_only_offered_tools),
         cmocka_unit_test(test_results_are_used_again),
+        cmocka_unit_test(test_results_after_a_failure),
         cmocka_unit_test(test_failures),
         cmocka_unit_test(test_cooperating_timeout),
         cmocka_unit_test(test_cancel_from_another_thread),
