@@ -19,6 +19,7 @@ enum what { DECIDE, AGAIN, SETTLE };
 struct away {
     pthread_mutex_t lock;
     pthread_cond_t changed;
+    pthread_t thread;
     bool done, abandoned;
     enum what what;
     struct jm_guards *guards;
@@ -118,8 +119,8 @@ static void *serve(void *arg)
         give_back(a);
         free_away(a);
         atomic_fetch_sub(&guards->abandoned, 1);
+        jm_guards_release(guards);
     }
-    jm_guards_release(guards); /* the waiting caller holds one more */
     return NULL;
 }
 
@@ -127,18 +128,10 @@ static void *serve(void *arg)
 static int start(struct away *a)
 {
     sigset_t all, old;
-    pthread_t thread;
-    pthread_attr_t attr;
-    atomic_fetch_add(&a->guards->references, 1);
-    pthread_attr_init(&attr);
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    int failed = pthread_create(&thread, &attr, serve, a);
+    int failed = pthread_create(&a->thread, NULL, serve, a);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    pthread_attr_destroy(&attr);
-    if (failed)
-        atomic_fetch_sub(&a->guards->references, 1);
     return failed ? -1 : 0;
 }
 
@@ -156,11 +149,16 @@ static int wait_for(struct away *a)
     a->abandoned = !done;
     if (!done) {
         a->ctx.abandoned = true;
+        atomic_fetch_add(&guards->references, 1);
         atomic_fetch_add(&guards->abandoned, 1);
         atomic_fetch_add(&guards->lost, 1);
+        pthread_detach(a->thread);
         jm_item_pin(jm_config_registry(guards->config), guard->item);
     }
+    pthread_t thread = a->thread;
     pthread_mutex_unlock(&a->lock);
+    if (done)
+        pthread_join(thread, NULL);
     return done ? 0 : -1;
 }
 
