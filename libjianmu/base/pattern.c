@@ -132,6 +132,8 @@ static pcre2_code *compile_counted(const char *text, size_t len, int *code, size
     memcpy(whole, start, sizeof start - 1);
     memcpy(whole + sizeof start - 1, text, len);
     for (size_t i = 0; i < jm_countof(ends) && !made; i++) {
+        if (i && *code == PCRE2_ERROR_HEAP_FAILED)
+            break; /* another end would make another pattern of it */
         memcpy(whole + sizeof start - 1 + len, ends[i], strlen(ends[i]));
         made = compile(whole, sizeof start - 1 + len + strlen(ends[i]), code, at);
         *at = *at < sizeof start - 1 ? 0 : *at - (sizeof start - 1);
