@@ -97,7 +97,6 @@ struct session {
     jianmu_bus *bus;
     jianmu_runner *runner;
     jianmu_call *call;
-    struct events *events;
     bool scoped; /* the constraints name a scope, so they may not apply */
 };
 /* Each 0, or the status to end with. */
@@ -112,8 +111,8 @@ int result_status(const jianmu_result *result);
 int slurp(int fd, char **data, size_t *len); /* new, a NUL behind it; 0 or -1 and errno */
 
 /* events.c */
-struct events *events_open(const char *path, jianmu_bus *bus);
-void events_close(struct events *events);
+int events_open(const struct cli *cli, struct session *s); /* makes the bus; -1 after saying why */
+void events_close(struct session *s);                      /* says what was lost, frees the bus */
 
 /* signals.c: the first interrupt cancels the call, the second ends us. */
 int signals_catch(jianmu_call *call); /* before threads are made */

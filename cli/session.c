@@ -281,14 +281,7 @@ int session_open(struct cli *cli, struct session *s)
         status = session_config(cli, &s->config);
     if (status)
         return status;
-    const char *file = cli_value(cli, "events");
-    if (file) {
-        s->bus = jianmu_bus_new();
-        s->events = s->bus ? events_open(file, s->bus) : NULL;
-        if (!s->events)
-            return EXIT_COULD_NOT;
-    }
-    if (signals_catch(s->call))
+    if (events_open(cli, s) || signals_catch(s->call))
         return EXIT_COULD_NOT;
     s->runner = jianmu_runner_from_constraints(s->constraints, s->config, NULL, NULL, s->bus, &err);
     return s->runner ? 0 : report_error(cli, err, EXIT_COULD_NOT);
@@ -307,8 +300,7 @@ void session_close(struct session *s)
 {
     signals_release();
     jianmu_runner_free(s->runner);
-    jianmu_bus_free(s->bus);
-    events_close(s->events);
+    events_close(s);
     jianmu_call_free(s->call);
     jianmu_constraints_free(s->constraints);
     jianmu_config_free(s->config);

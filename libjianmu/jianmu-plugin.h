@@ -38,8 +38,9 @@ extern "C" {
 #define JIANMU_READ_ONLY 0x1u    /* tool: changes nothing */
 #define JIANMU_IDEMPOTENT 0x2u   /* tool: twice is as once */
 #define JIANMU_OPEN_WORLD 0x4u   /* tool: reaches beyond this machine */
-#define JIANMU_COOPERATES 0x8u   /* tool: looks at its deadline and returns when told to */
+#define JIANMU_COOPERATES 0x8u   /* tool: looks at its deadline and returns when told to; sink: returns at once, so it needs no thread */
 #define JIANMU_BY_PROCESS 0x10u  /* tool: all its work is done in processes of services->process, so all limits hold for it */
+#define JIANMU_TRACES 0x40u      /* sink: has a use for trace ids */
 #define JIANMU_ISOLATED 0x100u   /* backend: what runs in it cannot reach the host's files and processes */
 #define JIANMU_IN_PROCESS 0x200u /* backend: tools run in the caller's process */
 
@@ -187,13 +188,18 @@ struct jianmu_guard_plugin {
     void (*close)(void *instance);                         /* may be NULL */
 };
 
-/* One event, redacted. Borrowed, valid until event returns. */
+/* One event, redacted. Borrowed, valid until event returns. What else there is stands in the line. */
 struct jianmu_sink_event {
     uint32_t size, kind;            /* JIANMU_EVENT_... */
     uint64_t call;                  /* the number of the call in its runner */
     const char *name;
-    const char *line;               /* the whole event as one line of JSON; a newline stands at its end */
+    const char *line;               /* the whole event as one line of JSON; a newline stands at its end, a NUL behind it */
     uint64_t line_len;              /* with the newline */
+    int64_t time_ns;                /* since 1970 */
+    int64_t duration_ns;            /* of the call so far */
+    uint8_t trace_id[16], span_id[8], parent_id[8]; /* trace_id all zero: not traced; parent_id all zero: a root */
+    uint32_t trace_flags, reserved; /* 1: sampled */
+    const char *tracestate;         /* NULL: none */
 };
 #define JIANMU_EVENT_STARTED 1u
 #define JIANMU_EVENT_COMPLETED 2u
@@ -202,9 +208,10 @@ struct jianmu_sink_event {
 
 struct jianmu_sink_plugin {
     struct jianmu_head head;
-    void (*event)(void *instance, const struct jianmu_sink_event *event); /* any thread; returns at once, fails no call */
-    int (*open)(jianmu_context *ctx, void **instance);     /* once per bus; may be NULL */
+    void (*event)(void *instance, const struct jianmu_sink_event *event); /* any thread; fails no call */
+    int (*open)(jianmu_context *ctx, void **instance);     /* once per bus; outside of calls; may be NULL */
     void (*close)(void *instance);                         /* flushes; may be NULL */
+    uint64_t (*lost)(void *instance);                      /* events it could not keep; any thread; may be NULL */
 };
 
 struct jianmu_plugin {
@@ -250,11 +257,11 @@ struct jianmu_note_head {
     static const struct jianmu_guard_plugin jianmu_item_##ID = {                                              \
         {(uint32_t)sizeof(struct jianmu_guard_plugin), JIANMU_ABI, JIANMU_KIND_GUARD, 0, &jianmu_note_##ID.d}, \
         DECIDE, OPEN, AGAIN, SETTLE, CLOSE};
-#define JIANMU_SINK(ID, EVENT, OPEN, CLOSE, FLAGS, TEXT, CONFIG)                                              \
+#define JIANMU_SINK(ID, EVENT, OPEN, CLOSE, LOST, FLAGS, TEXT, CONFIG)                                              \
     JIANMU_NOTE_(ID, JIANMU_KIND_SINK, 0, FLAGS, TEXT, CONFIG)                                                \
     static const struct jianmu_sink_plugin jianmu_item_##ID = {                                               \
         {(uint32_t)sizeof(struct jianmu_sink_plugin), JIANMU_ABI, JIANMU_KIND_SINK, 0, &jianmu_note_##ID.d},  \
-        EVENT, OPEN, CLOSE};
+        EVENT, OPEN, CLOSE, LOST};
 
 /* The exported function: lists the items of this file, as JIANMU_ITEM(ID) with commas between. */
 #define JIANMU_ITEM(ID) &jianmu_item_##ID.head

@@ -122,12 +122,20 @@ int jianmu_constraints_set_json(jianmu_constraints *c, const char *field, const 
 void jianmu_constraints_free(jianmu_constraints *c);
 
 /* ---- events ----
- * started, then exactly one of completed or failed for every call. Subscribers run on the thread of
- * the call, in the order they came; they must return quickly and must not free the bus. */
+ * started, then exactly one of completed or failed for every call. Subscribers run on the thread of the call, in the order
+ * they came; they must return quickly, throw nothing and not free the bus. */
 typedef void (*jianmu_subscriber)(void *data, const jianmu_event *event);
 jianmu_bus *jianmu_bus_new(void);
-int jianmu_bus_subscribe(jianmu_bus *bus, jianmu_subscriber fn, void *data, jianmu_error **err); /* before any call */
-void jianmu_bus_free(jianmu_bus *bus);                     /* after every runner that uses it */
+int jianmu_bus_subscribe(jianmu_bus *bus, jianmu_subscriber fn, void *data, jianmu_error **err); /* any thread */
+/* On a thread of its own: it gets copies, loses what it has no time for, and is abandoned once one event takes it longer
+ * than patience seconds; so long _free waits for it. */
+int jianmu_bus_subscribe_apart(jianmu_bus *bus, jianmu_subscriber fn, void *data, double patience, jianmu_error **err);
+/* The sink plug-in of that name; settings: object or NULL, above those of the config (or NULL). One that is open with the
+ * same settings is not opened again. Any thread. */
+int jianmu_bus_open_sink(jianmu_bus *bus, const jianmu_config *config, const char *name, const json_t *settings,
+                         jianmu_error **err);
+json_t *jianmu_bus_report(const jianmu_bus *bus);          /* new: [{"sink", "lost", "abandoned"}]; any thread */
+void jianmu_bus_free(jianmu_bus *bus);                     /* after every runner that uses it; flushes the sinks */
 const char *jianmu_event_name(const jianmu_event *event);  /* "execution.started"; borrowed */
 const char *jianmu_event_tool(const jianmu_event *event);  /* "job" for jobs; borrowed */
 uint64_t jianmu_event_call(const jianmu_event *event);     /* the number of the call in its runner */
@@ -166,6 +174,8 @@ int jianmu_call_set_ids(jianmu_call *call, const char *run_id, const char *node_
 void jianmu_call_set_operator(jianmu_call *call, int operator_act);
 /* The token of an error needs_confirmation, for the next execution that needs one; copied; NULL: none. */
 int jianmu_call_confirm(jianmu_call *call, const char *token, jianmu_error **err);
+/* The caller's span (W3C; copied), whose child the call becomes; tracestate or NULL. NULL: that of $TRACEPARENT, if any. */
+int jianmu_call_set_trace(jianmu_call *call, const char *traceparent, const char *tracestate, jianmu_error **err);
 void jianmu_call_cancel(jianmu_call *call);                   /* any thread; sticks until _reset */
 void jianmu_call_reset(jianmu_call *call);
 void jianmu_call_free(jianmu_call *call);                     /* after the call has returned */

@@ -98,6 +98,30 @@ int jm_call_copy(jianmu_call *to, const jianmu_call *from)
         jm_call_clear(to);
         return -1;
     }
+    if (!from->traced)
+        return 0;
+    if (copy(&to->trace_state, from->trace_state)) {
+        jm_call_clear(to);
+        return -1;
+    }
+    to->traced = true;
+    to->trace = from->trace;
+    to->trace.state = to->trace_state;
+    return 0;
+}
+
+int jianmu_call_set_trace(jianmu_call *call, const char *traceparent, const char *tracestate, jianmu_error **err)
+{
+    struct jm_trace trace = {0};
+    if (traceparent && !jm_trace_parse(traceparent, &trace))
+        return jm_fail(err, JIANMU_INVALID, "traceparent: not \"00-\", 32, 16 and 2 digits of a hexadecimal number with dashes "
+                                            "between, or all zero");
+    /* what is wrong with it alone does not end the trace */
+    if (copy(&call->trace_state, traceparent && tracestate && jm_tracestate_is_valid(tracestate) ? tracestate : NULL))
+        return jm_fail_memory(err);
+    call->traced = traceparent;
+    call->trace = trace;
+    call->trace.state = call->trace_state;
     return 0;
 }
 
@@ -139,6 +163,7 @@ void jm_call_clear(jianmu_call *call)
     free(call->run_id);
     free(call->node_name);
     free(call->tool_call_id);
+    free(call->trace_state);
     free(call->confirmation);
 }
 

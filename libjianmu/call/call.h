@@ -4,6 +4,7 @@
 #ifndef JM_CALL_H
 #define JM_CALL_H
 
+#include "event/trace.h"
 #include "jianmu.h"
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -14,6 +15,9 @@ struct jianmu_call {
     bool operator_act;                 /* the operator asks for it: nobody else is asked */
     char *confirmation;                /* a token for the next execution; NULL: none */
     char *run_id, *node_name, *tool_call_id;
+    bool traced;                       /* by its caller */
+    struct jm_trace trace;             /* the caller's span */
+    char *trace_state;
     atomic_int cancelled;
     atomic_int event_fd;               /* readable once cancelled; -1: nobody asked yet */
     atomic_int timer_fd;               /* readable once cancelled or past a deadline; -1: nobody asked yet */

@@ -35,6 +35,8 @@ void jm_context_split(jm_context *to, const jm_context *from)
     to->started = from->started;
     to->attempted = from->attempted;
     to->deadline = from->deadline;
+    to->traced = from->traced;
+    to->trace = from->trace;
 }
 
 void jm_context_tell_abandoned(jm_context *ctx)

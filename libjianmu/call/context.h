@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "call/call.h"
+#include "event/bus.h"
 #include "event/event.h"
 #include "call/job.h"
 #include "call/result.h"
@@ -72,6 +73,9 @@ typedef struct jm_context {
     double timeout_s;            /* 0: none */
     int64_t started, deadline;   /* CLOCK_MONOTONIC nanoseconds; 0: not measured, none */
     int64_t attempted;           /* when this attempt began; 0: not measured */
+    const json_t *args;          /* of a tool, for those who ask in events; NULL: none */
+    bool traced;
+    struct jm_trace trace;       /* the span of this call */
     struct jm_workdir *workdir;
     int directory_fd[2];         /* workspace, skill; -1: not opened yet */
     struct jm_garbage *garbage;

@@ -85,6 +85,15 @@ static void add_directory(struct list *l, jm_context *ctx, const char *which, co
     put(l, asprintf(&item, "%s=%.*s", name, (int)len, grant) < 0 ? NULL : item);
 }
 
+static void add_trace(struct list *l, const struct jm_trace *trace)
+{
+    char parent[JM_TRACEPARENT];
+    jm_trace_print(trace, parent);
+    set(l, "TRACEPARENT", parent);
+    if (trace->state)
+        set(l, "TRACESTATE", trace->state);
+}
+
 char **jm_environment_new(jm_context *ctx, const struct jm_workdir *dir, jianmu_error **err)
 {
     struct list l = {0};
@@ -99,6 +108,8 @@ char **jm_environment_new(jm_context *ctx, const struct jm_workdir *dir, jianmu_
     set(&l, "TMPDIR", dir->tmp);
     add_directory(&l, ctx, "workspace", "JIANMU_WORKSPACE");
     add_directory(&l, ctx, "skill", "JIANMU_SKILL");
+    if (ctx->traced)
+        add_trace(&l, &ctx->trace);
     json_object_foreach (jm_service_setting(&ctx->public, "env"), key, value)
         if (json_is_string(value))
             set(&l, key, json_string_value(value));

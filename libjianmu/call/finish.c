@@ -17,7 +17,10 @@ static struct jianmu_event event_of(const jm_context *ctx, enum jm_event_kind ki
                                  .tool = ctx->subject,
                                  .call = ctx->id,
                                  .time = now,
-                                 .duration = now - ctx->started};
+                                 .duration = now - ctx->started,
+                                 .arguments = ctx->args,
+                                 .trace = ctx->traced ? &ctx->trace : NULL,
+                                 .rules = ctx->runner->listen.rules};
     if (ctx->call) {
         event.run_id = ctx->call->run_id;
         event.node_name = ctx->call->node_name;
@@ -30,6 +33,7 @@ void jm_call_say(jm_context *ctx, const char *name, json_t *payload)
 {
     struct jianmu_event event = event_of(ctx, JM_EVENT_OTHER, name, jm_now());
     event.payload = payload;
+    event.arguments = NULL;
     jm_bus_emit(ctx->runner->bus, &event);
 }
 
@@ -40,6 +44,7 @@ void jm_call_begin(jm_context *ctx)
     if (ctx->timeout_s > 0)
         ctx->deadline = jm_after(ctx->started, ctx->timeout_s);
     ctx->listening = jm_bus_listening(ctx->runner->bus);
+    jm_call_trace(ctx);
     if (!ctx->listening)
         return;
     ctx->id = atomic_fetch_add_explicit(&ctx->runner->calls, 1, memory_order_relaxed) + 1;
@@ -177,6 +182,7 @@ static void emit_end(jm_context *ctx, int64_t now)
     event.quoted = ctx->quoted;
     if (r) { /* without memory there is none */
         event.reason = r->reason;
+        event.result = r->value;
         event.abandoned = r->abandoned;
     }
     jm_bus_emit(ctx->runner->bus, &event);

@@ -70,12 +70,11 @@ static jianmu_runner *new_runner(const jianmu_config *config, const jianmu_const
         return jm_fail_memory(err), NULL;
     r->references = 1;
     r->config = jm_config_hold(config);
-    r->bus = bus;
     pthread_mutex_init(&r->making, NULL);
     pthread_mutex_init(&r->lock, NULL);
     r->alive = mark_alive(err);
     r->constraints = r->alive ? copy_constraints(constraints, err) : NULL;
-    if (!r->constraints) {
+    if (!r->constraints || jm_runner_listen(r, bus, err)) {
         jianmu_runner_free(r);
         return NULL;
     }
@@ -167,6 +166,7 @@ void jm_runner_release(jianmu_runner *r)
     jianmu_constraints_free(r->constraints);
     free(r->mode);
     pthread_mutex_destroy(&r->making);
+    jm_listen_free(&r->listen);
     pthread_mutex_destroy(&r->lock);
     if (r->alive)
         munmap((void *)r->alive, 1);
@@ -193,5 +193,6 @@ void jianmu_runner_free(jianmu_runner *r)
     }
     if (forked)
         r->references = 1; /* the others were threads of the parent */
+    jianmu_bus_free(jm_steal(r->listen.own_bus));
     jm_runner_release(r);
 }

@@ -19,6 +19,16 @@ struct jianmu_backend {
 
 struct jm_worker;
 
+/* Who hears of its calls, and the trace they stand in. */
+struct jm_listen {
+    struct jm_rules *rules;
+    jianmu_bus *own_bus;           /* made where the caller gave none and the config names sinks */
+    bool has_parent;               /* in this process's environment */
+    struct jm_trace parent;
+    char *state;
+    uint64_t seed[2];
+};
+
 struct jianmu_runner {
     const unsigned char *alive;    /* a page that reads zero in a forked child */
     atomic_uint references;        /* the owner's, and one for each abandoned call */
@@ -28,6 +38,8 @@ struct jianmu_runner {
     jianmu_constraints *constraints;
     char **offered;                /* names of tools; NULL: all */
     jianmu_bus *bus;
+    struct jm_listen listen;
+    atomic_uint_fast64_t spans;
     atomic_uint_fast64_t calls;
     atomic_uint turns;             /* taken now, where the plan limits them */
     pthread_mutex_t making;        /* held while something is opened, which may take long, and over backends */
@@ -51,6 +63,11 @@ void jm_runner_release(jianmu_runner *runner);
 jianmu_backend *jm_runner_backend(jianmu_runner *runner, const char *mode, jianmu_error **err);
 jianmu_backend *jm_runner_place(jianmu_runner *runner, const char *subject, const struct jm_item *tool,
                                 jianmu_error **err);
+/* Its rules, the sinks of its config, the trace of its environment. */
+int jm_runner_listen(jianmu_runner *runner, jianmu_bus *bus, jianmu_error **err);
+void jm_listen_free(struct jm_listen *listen);
+/* Has this call a span, and which? */
+void jm_call_trace(jm_context *ctx);
 struct jm_reapers *jm_runner_reapers(jianmu_runner *runner, jianmu_error **err);
 
 /* Which of the plan's limits this backend holds. */
@@ -73,7 +90,7 @@ void jm_call_say(jm_context *ctx, const char *name, json_t *payload);
 int jm_call_finish(jm_context *ctx, jianmu_error **err);
 
 /* The same in steps, for what stands above the runner: begin once; attempt and settle once or more; end once. */
-void jm_tool_begin(jm_context *ctx, jianmu_runner *runner, const jianmu_tool *tool, jianmu_call *call,
+void jm_tool_begin(jm_context *ctx, jianmu_runner *runner, const jianmu_tool *tool, const json_t *args, jianmu_call *call,
                    jianmu_result **result);
 void jm_job_begin(jm_context *ctx, jianmu_runner *runner, const jianmu_job *job, jianmu_call *call,
                   jianmu_result **result);

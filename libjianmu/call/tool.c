@@ -144,9 +144,11 @@ static inline void attempt(jm_context *ctx, const jianmu_tool *tool, json_t *arg
     json_decref(own);
 }
 
-void jm_tool_begin(jm_context *ctx, jianmu_runner *r, const jianmu_tool *tool, jianmu_call *call, jianmu_result **result)
+void jm_tool_begin(jm_context *ctx, jianmu_runner *r, const jianmu_tool *tool, const json_t *args, jianmu_call *call,
+                   jianmu_result **result)
 {
     begin(ctx, r, tool, call, result);
+    ctx->args = args;
     jm_call_begin(ctx);
 }
 
@@ -162,6 +164,7 @@ int jianmu_run_tool(jianmu_runner *r, const jianmu_tool *tool, json_t *args, jia
         return -1;
     jm_context ctx;
     begin(&ctx, r, tool, call, result);
+    ctx.args = args;
     if (ctx.timeout_s > 0 || r->bus || !tool->plugin.run)
         jm_call_begin(&ctx);
     ctx.attempts = 1;

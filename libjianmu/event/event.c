@@ -24,15 +24,21 @@ jianmu_reason jianmu_event_reason(const jianmu_event *event)
     return event->reason;
 }
 
-const struct jm_line *jm_event_line(const struct jianmu_event *event)
+const char *jm_event_text(const struct jianmu_event *event, size_t *len)
 {
-    if (!event->line->len)
+    if (!event->text) {
+        struct jianmu_event *printed = (struct jianmu_event *)event; /* ours: callers see it as constant */
         jm_event_print(event, event->line);
-    return event->line;
+        printed->text = event->line->data;
+        printed->text_len = event->line->len;
+    }
+    *len = event->text_len;
+    return event->text;
 }
 
 json_t *jianmu_event_json(const jianmu_event *event)
 {
-    const struct jm_line *line = jm_event_line(event);
-    return jm_json_parse(line->data, line->len, 0, NULL);
+    size_t len;
+    const char *text = jm_event_text(event, &len);
+    return jm_json_parse(text, len, JSON_ALLOW_NUL, NULL);
 }

@@ -4,6 +4,8 @@
 #define JM_EVENT_H
 
 #include "event/line.h"
+#include "event/rules.h"
+#include "event/trace.h"
 #include "jianmu.h"
 #include <stdbool.h>
 
@@ -27,17 +29,18 @@ struct jianmu_event {
     double timeout_s;            /* failed by timeout */
     unsigned attempts;           /* completed, failed: how often it was tried */
     json_t *payload;             /* JM_EVENT_OTHER: the plug-in's; NULL: none */
-    struct jm_line *line;        /* as text, once somebody asked; NULL: nowhere to keep it */
+    const json_t *arguments, *result; /* for those who ask; NULL: none */
+    const struct jm_trace *trace; /* NULL: none */
+    const struct jm_rules *rules; /* of the runner; NULL: nothing is asked for */
+    const char *text;            /* as one line of JSON with its newline, once somebody asked */
+    size_t text_len;
+    struct jm_line *line;        /* where it is printed */
 };
-
-bool jm_bus_listening(const jianmu_bus *bus); /* bus may be NULL */
-/* Fills in event->real and lends it a line while subscribers look at it. */
-void jm_bus_emit(const jianmu_bus *bus, struct jianmu_event *event);
 
 /* The event as one line of JSON with its newline; in an emptied line. Never fails: without memory, long parts are left
  * out. */
 void jm_event_print(const struct jianmu_event *event, struct jm_line *line);
-/* The line of an event that has one; printed on first use. */
-const struct jm_line *jm_event_line(const struct jianmu_event *event);
+/* The same, printed on first use and kept while the event lives; borrowed. */
+const char *jm_event_text(const struct jianmu_event *event, size_t *len);
 
 #endif

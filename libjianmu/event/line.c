@@ -2,11 +2,16 @@
 #include "config.h"
 #include "event/line.h"
 #include "base/text.h"
+#include "event/rules.h"
 #include <stdlib.h>
 #include <string.h>
 
+enum { BEHIND = 4096, MOST_FOUND = 1000 };
+
 void jm_line_init(struct jm_line *line)
 {
+    line->rules = NULL;
+    line->most = SIZE_MAX;
     line->len = 0;
     line->cap = sizeof line->small;
     line->data = line->small;
@@ -17,7 +22,9 @@ void jm_line_free(struct jm_line *line)
 {
     if (line->data != line->small)
         free(line->data);
+    const struct jm_rules *rules = line->rules;
     jm_line_init(line);
+    line->rules = rules;
 }
 
 static bool grow(struct jm_line *line, size_t len)
@@ -75,12 +82,12 @@ static void escape(struct jm_line *line, unsigned char c)
         jm_line_add(line, (char[]){'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]}, 6);
 }
 
-void jm_line_string(struct jm_line *line, const char *text, size_t len, size_t most)
+/* Escaped; false: cut behind *most characters, of which the rest is left there. */
+static bool add_characters(struct jm_line *line, const char *text, size_t len, size_t *most)
 {
     const unsigned char *p = (const unsigned char *)text, *end = p + len, *plain = p;
-    size_t bad = 1, n;
-    jm_line_lit(line, "\"");
-    for (; p < end && most; most--) {
+    size_t bad = 1, n, left = *most < line->most ? *most : line->most;
+    for (; p < end && left; left--) {
         bool ordinary = *p >= 0x20 && *p < 0x80 && *p != '"' && *p != '\\';
         n = ordinary ? 1 : *p < 0x80 ? 0 : character(p, (size_t)(end - p), &bad);
         if (n) {
@@ -97,9 +104,62 @@ void jm_line_string(struct jm_line *line, const char *text, size_t len, size_t m
         plain = p;
     }
     jm_line_add(line, (const char *)plain, (size_t)(p - plain));
-    if (p < end)
+    *most = left;
+    return p == end;
+}
+
+static void end_string(struct jm_line *line, bool whole)
+{
+    if (!whole)
         jm_line_lit(line, "\xe2\x80\xa6");
     jm_line_lit(line, "\"");
+}
+
+void jm_line_string(struct jm_line *line, const char *text, size_t len, size_t most)
+{
+    jm_line_lit(line, "\"");
+    end_string(line, add_characters(line, text, len, &most));
+}
+
+static bool add_redacted(struct jm_line *line, const char *text, size_t len, size_t most)
+{
+    size_t span[2], from = 0, found = 0;
+    while (from < len) {
+        int rc = found++ < MOST_FOUND ? jm_rules_find(line->rules, text, len, from, span) : -1;
+        if (!rc)
+            return add_characters(line, text + from, len - from, &most);
+        if (rc < 0) { /* what cannot be judged is not shown */
+            jm_line_lit(line, "[redacted]");
+            return true;
+        }
+        if (!add_characters(line, text + from, span[0] - from, &most))
+            return false;
+        jm_line_lit(line, "[redacted]");
+        most -= most < sizeof "[redacted]" ? most : sizeof "[redacted]";
+        from = span[1];
+    }
+    return true;
+}
+
+void jm_line_text(struct jm_line *line, const char *text, size_t len, size_t most)
+{
+    if (most > line->most)
+        most = line->most;
+    size_t window = most < (SIZE_MAX - BEHIND) / 4 ? most * 4 + BEHIND : SIZE_MAX, valid_len;
+    bool whole = len <= window;
+    if (!whole) /* of a text that is cut, enough to see a secret across the cut */
+        for (len = window; len && ((unsigned char)text[len] & 0xc0) == 0x80; len--)
+            ;
+    jm_line_lit(line, "\"");
+    if (jm_utf8_is_valid(text, len)) {
+        whole &= add_redacted(line, text, len, most);
+    } else {
+        char *valid = jm_utf8_repair(text, len, &valid_len);
+        line->failed |= !valid;
+        whole &= valid && add_redacted(line, valid, valid_len, most);
+        free(valid);
+    }
+    end_string(line, whole);
 }
 
 /* The digits of number, at least `least`. */

@@ -8,7 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct jm_rules;
+
 struct jm_line {
+    const struct jm_rules *rules; /* what strings of others must not show; NULL: the usual forms of keys */
+    size_t most;         /* characters of a string, whatever its place allows */
     size_t len, cap;
     char *data;          /* small, or the heap's; a NUL stands behind len bytes once it is complete */
     bool failed;         /* something was left out for want of memory */
@@ -22,6 +26,8 @@ void jm_line_add(struct jm_line *line, const char *bytes, size_t len);
 #define jm_line_lit(line, literal) jm_line_add(line, literal, sizeof(literal) - 1)
 /* A string in quotes, escaped; bad UTF-8 becomes U+FFFD; behind `most` characters an ellipsis. */
 void jm_line_string(struct jm_line *line, const char *text, size_t len, size_t most);
+/* The same of what others wrote: what looks like a secret becomes "[redacted]". */
+void jm_line_text(struct jm_line *line, const char *text, size_t len, size_t most);
 void jm_line_integer(struct jm_line *line, int64_t number);
 void jm_line_seconds(struct jm_line *line, int64_t nanoseconds); /* exact: "0.000012345", "3.0" */
 void jm_line_real(struct jm_line *line, double number);
@@ -29,5 +35,7 @@ void jm_line_time(struct jm_line *line, int64_t nanoseconds); /* since 1970: "20
 /* Any value, in at most about `most` bytes. False: it is larger, deeper than 64 or cyclic, or memory is short; the line
  * is as it was before. */
 bool jm_line_json(struct jm_line *line, const json_t *value, size_t most);
+/* The same with a comma and a key before it; what has the name of a secret is not shown. */
+bool jm_line_member(struct jm_line *line, const char *key, const json_t *value, size_t most);
 
 #endif

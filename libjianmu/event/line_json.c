@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 #include "event/line.h"
+#include "event/secret.h"
 #include <string.h>
 
 enum { DEEPEST = 64 };
@@ -22,6 +23,16 @@ static bool print_list(struct jm_line *line, const json_t *list, size_t end, int
     return true;
 }
 
+static bool print_member(struct jm_line *line, const char *key, const json_t *value, size_t end, int levels)
+{
+    jm_line_text(line, key, strlen(key), SIZE_MAX);
+    jm_line_lit(line, ":");
+    if (!json_is_string(value) || !jm_secret_name(key, strlen(key)))
+        return print(line, value, end, levels);
+    jm_line_lit(line, "\"[redacted]\"");
+    return true;
+}
+
 static bool print_object(struct jm_line *line, const json_t *object, size_t end, int levels)
 {
     const char *key;
@@ -32,9 +43,7 @@ static bool print_object(struct jm_line *line, const json_t *object, size_t end,
         if (more)
             jm_line_lit(line, ",");
         more = true;
-        jm_line_string(line, key, strlen(key), SIZE_MAX);
-        jm_line_lit(line, ":");
-        if (!print(line, item, end, levels))
+        if (!print_member(line, key, item, end, levels))
             return false;
     }
     jm_line_lit(line, "}");
@@ -51,7 +60,7 @@ static bool print(struct jm_line *line, const json_t *value, size_t end, int lev
     case JSON_STRING:
         if (json_string_length(value) > end - line->len) /* no need to look at all of it */
             return false;
-        jm_line_string(line, json_string_value(value), json_string_length(value), SIZE_MAX);
+        jm_line_text(line, json_string_value(value), json_string_length(value), SIZE_MAX);
         break;
     case JSON_INTEGER: jm_line_integer(line, json_integer_value(value)); break;
     case JSON_REAL: jm_line_real(line, json_real_value(value)); break;
@@ -67,6 +76,18 @@ bool jm_line_json(struct jm_line *line, const json_t *value, size_t most)
     size_t begin = line->len;
     bool before = line->failed;
     if (print(line, value, begin + most, DEEPEST))
+        return true;
+    line->len = begin;
+    line->failed = before;
+    return false;
+}
+
+bool jm_line_member(struct jm_line *line, const char *key, const json_t *value, size_t most)
+{
+    size_t begin = line->len;
+    bool before = line->failed;
+    jm_line_lit(line, ",");
+    if (strlen(key) < most && print_member(line, key, value, begin + most, DEEPEST))
         return true;
     line->len = begin;
     line->failed = before;

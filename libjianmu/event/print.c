@@ -13,7 +13,7 @@ static void member(struct jm_line *line, const char *key, const char *text, size
     jm_line_add(line, key, strlen(key));
     jm_line_lit(line, "\":");
     if (text)
-        jm_line_string(line, text, strlen(text), most);
+        jm_line_text(line, text, strlen(text), most);
     else
         jm_line_lit(line, "null");
 }
@@ -37,7 +37,7 @@ static void print_quoted(struct jm_line *line, const struct jianmu_event *e)
         jm_line_lit(&text, " failed");
     }
     jm_line_lit(line, ",\"error\":");
-    jm_line_string(line, text.data, text.len, LONGEST_SENTENCE);
+    jm_line_text(line, text.data, text.len, LONGEST_SENTENCE);
     jm_line_free(&text);
 }
 
@@ -57,7 +57,7 @@ static void print_failure(struct jm_line *line, const struct jianmu_event *e)
         member(line, "reason", jianmu_reason_name(e->reason), LONGEST_NAME);
     if (!e->ended_by_error && e->reason == JIANMU_TIMEOUT)
         print_timeout(line, e->timeout_s);
-    else if (e->quoted)
+    else if (e->quoted && !(e->rules && e->rules->include & JM_INCLUDE_ERROR))
         print_quoted(line, e);
     else
         member(line, "error", e->error ? e->error : "", LONGEST_SENTENCE);
@@ -68,34 +68,33 @@ static void print_failure(struct jm_line *line, const struct jianmu_event *e)
 /* The plug-in's payload; what the core says of the call stands, whatever is in it. */
 static void print_others(struct jm_line *line, const json_t *payload)
 {
-    size_t begin = line->len, left = LARGEST_PAYLOAD;
+    size_t begin = line->len;
     const char *key;
     json_t *item;
     bool whole = true;
-    if (!json_is_object(payload)) {
-        jm_line_lit(line, ",\"value\":");
-        whole = jm_line_json(line, payload, left);
-    }
+    if (!json_is_object(payload))
+        whole = jm_line_member(line, "value", payload, LARGEST_PAYLOAD);
     json_object_foreach ((json_t *)payload, key, item) {
         size_t used = line->len - begin;
-        if (!strcmp(key, "backend") || !strcmp(key, "tool"))
-            continue;
-        if (used + strlen(key) >= left) {
-            whole = false;
+        if (strcmp(key, "backend") && strcmp(key, "tool"))
+            whole = used < LARGEST_PAYLOAD && jm_line_member(line, key, item, LARGEST_PAYLOAD - used);
+        if (!whole)
             break;
-        }
-        jm_line_lit(line, ",");
-        jm_line_string(line, key, strlen(key), SIZE_MAX);
-        jm_line_lit(line, ":");
-        if (!jm_line_json(line, item, left - used)) {
-            whole = false;
-            break;
-        }
     }
     if (whole)
         return;
     line->len = begin;
     jm_line_lit(line, ",\"cut\":true");
+}
+
+/* What somebody asked for; too large, only that it is. */
+static void print_asked(struct jm_line *line, const char *key, const json_t *value)
+{
+    if (!value || jm_line_member(line, key, value, LARGEST_PAYLOAD))
+        return;
+    jm_line_lit(line, ",\"");
+    jm_line_add(line, key, strlen(key));
+    jm_line_lit(line, "_cut\":true");
 }
 
 static void print_payload(struct jm_line *line, const struct jianmu_event *e)
@@ -113,20 +112,41 @@ static void print_payload(struct jm_line *line, const struct jianmu_event *e)
         member(line, "reason", jianmu_reason_name(e->reason), LONGEST_NAME);
     if (e->kind == JM_EVENT_FAILED)
         print_failure(line, e);
+    if (e->rules && e->rules->include & JM_INCLUDE_ARGUMENTS)
+        print_asked(line, "arguments", e->arguments);
+    if (e->rules && e->rules->include & JM_INCLUDE_RESULT)
+        print_asked(line, "result", e->result);
     if (e->payload)
         print_others(line, e->payload);
     jm_line_lit(line, "}");
 }
 
-static void print(struct jm_line *line, const struct jianmu_event *e, size_t longest_id)
+static void print_id(struct jm_line *line, const char *key, const uint8_t *id, int bytes)
+{
+    char text[32];
+    static const uint8_t none[8];
+    if (bytes == 8 && !memcmp(id, none, 8))
+        return;
+    jm_line_add(line, key, strlen(key));
+    jm_hex(text, id, bytes);
+    jm_line_add(line, text, (size_t)bytes * 2);
+    jm_line_lit(line, "\"");
+}
+
+static void print(struct jm_line *line, const struct jianmu_event *e)
 {
     jm_line_lit(line, "{\"event\":");
-    jm_line_string(line, e->name, strlen(e->name), LONGEST_NAME);
+    jm_line_text(line, e->name, strlen(e->name), LONGEST_NAME);
     jm_line_lit(line, ",\"time\":");
     jm_line_time(line, e->real);
-    member(line, "run_id", e->run_id, longest_id);
-    member(line, "node_name", e->node_name, longest_id);
-    member(line, "tool_call_id", e->tool_call_id, longest_id);
+    member(line, "run_id", e->run_id, LONGEST_ID);
+    member(line, "node_name", e->node_name, LONGEST_ID);
+    member(line, "tool_call_id", e->tool_call_id, LONGEST_ID);
+    if (e->trace) {
+        print_id(line, ",\"trace_id\":\"", e->trace->trace_id, 16);
+        print_id(line, ",\"span_id\":\"", e->trace->span_id, 8);
+        print_id(line, ",\"parent_span_id\":\"", e->trace->parent_id, 8);
+    }
     print_payload(line, e);
     jm_line_lit(line, "}\n");
 }
@@ -135,13 +155,17 @@ void jm_event_print(const struct jianmu_event *event, struct jm_line *line)
 {
     line->len = 0;
     line->failed = false;
-    print(line, event, LONGEST_ID);
+    line->rules = event->rules;
+    print(line, event);
     if (line->failed) { /* what is left fits into the line's own bytes */
         struct jianmu_event bare = *event;
         bare.error = NULL;
         bare.payload = NULL;
+        bare.arguments = bare.result = NULL;
         jm_line_free(line);
-        print(line, &bare, 16);
+        line->most = 16;
+        print(line, &bare);
+        line->most = SIZE_MAX;
     }
     line->data[line->len] = 0;
 }

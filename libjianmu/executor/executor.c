@@ -42,6 +42,7 @@ static const char *clean_name(const char *name, char *text, size_t size)
 static void begin_refused(struct jm_execution *x, jianmu_error *why)
 {
     jm_context_init(&x->ctx, x->executor->runner, NULL, NULL, x->call);
+    x->ctx.args = x->args;
     x->ctx.subject = x->job ? "job" : clean_name(x->name, x->subject, sizeof x->subject);
     jm_call_begin(&x->ctx);
     jm_fail_take(&x->ctx.error, why);
@@ -61,7 +62,7 @@ static void begin(struct jm_execution *x, jianmu_result **result)
     else if (x->job)
         jm_job_begin(&x->ctx, runner, x->job, x->call, result);
     else
-        jm_tool_begin(&x->ctx, runner, tool, x->call, result);
+        jm_tool_begin(&x->ctx, runner, tool, x->args, x->call, result);
     x->ctx.background = x->background;
 }
 

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const sections[] = {"execution", "plugins", "tools", "guard"};
+static const char *const sections[] = {"events", "execution", "plugins", "tools", "guard"};
 
 /* A complaint about a key, where it stands. */
 __attribute__((format(printf, 4, 5))) static int wrong_key(const jianmu_config *c, const struct jm_node *node,
@@ -266,9 +266,6 @@ int jm_check_top(const jianmu_config *config, const struct jm_node *root, jianmu
     if (not_a_map(config, root, "a config file", err))
         return -1;
     for (const struct jm_node *node = root->child; node; node = node->next) {
-        if (!strcmp(node->key, "events"))
-            return wrong_key(config, node, err, "this version of Jianmu has no \"%s\"; nothing it says would be done",
-                             node->key);
         bool known = false;
         for (size_t i = 0; i < jm_countof(sections); i++)
             known |= !strcmp(node->key, sections[i]);
@@ -297,6 +294,8 @@ int jm_check(jianmu_config *config, const struct jm_node *root, jianmu_error **e
         int rc = !strcmp(node->key, "tools")   ? check_tools(config, node, err)
                  : !strcmp(node->key, "guard") ? 0 /* jm_guard_load reads it */
                                                : jm_check_section(config, node, node->key, err);
+        if (!rc && !strcmp(node->key, "events"))
+            rc = jm_check_events(config, node, err);
         if (rc)
             return rc;
     }

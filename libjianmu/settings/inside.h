@@ -70,6 +70,8 @@ int jm_check(jianmu_config *config, const struct jm_node *root, jianmu_error **e
 int jm_check_section(jianmu_config *c, const struct jm_node *section, const char *path, jianmu_error **err);
 /* plugins.path alone, which must be known before the keys are; *path: new, NULL where it is not set. */
 int jm_check_plugins_path(const jianmu_config *config, const struct jm_node *root, json_t **path, jianmu_error **err);
+/* What stands in the section events, item by item. */
+int jm_check_events(const jianmu_config *config, const struct jm_node *events, jianmu_error **err);
 /* policy.yaml, if there is one; fills bounds. */
 int jm_policy_load(jianmu_config *config, jianmu_error **err);
 /* What stands below a max: of that file; where: its place there, "max". Several may bound the same: all hold. */

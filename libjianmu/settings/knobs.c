@@ -68,6 +68,12 @@ const struct jm_knob jm_knobs[] = {
     {"env_allowprefix", "execution.docker.env_allowprefix", JM_LIST, Y | M, 0, 0, "[]",
      "the same, all whose name begins so"},
     {"plugins.path", "plugins.path", JM_LIST, Y, 0, 0, "[]", "directories of plug-ins"},
+    {"events.use", "events.use", JM_LIST, Y, 0, 0, "[]", "sinks that are opened though none of their keys is set"},
+    {"events.include", "events.include", JM_LIST, Y, 0, 0, "[]", "what else stands in events: arguments, result, error"},
+    {"events.redact", "events.redact", JM_LIST, Y, 0, 0, "[]", "patterns of what no event may show"},
+    {"events.trace", "events.trace", JM_BOOL, Y | N, 0, 0, NULL, "every call has a span; unset: where a sink or the call asks"},
+    {"events.patience", "events.patience", JM_SECONDS, Y, 1e-6, 1e8, "\"2\"",
+     "time that a sink with a thread of its own may take for one event, seconds"},
 };
 const size_t jm_knob_count = sizeof jm_knobs / sizeof jm_knobs[0];
 

@@ -114,6 +114,11 @@ json_t *jm_config_plugin(const jianmu_config *config, const char *section, const
 const json_t *jm_config_guard(const jianmu_config *config);
 const char *jm_config_profile(const jianmu_config *config); /* "dev", "standard", "strict": the stricter of both files */
 double jm_config_confirm_expires(const jianmu_config *config);
+/* The names of all sinks that the file names, by events.use or by a key of theirs; a new list. */
+json_t *jm_config_sinks(const jianmu_config *config, jianmu_error **err);
+/* A value for that key of that sink, coerced and checked; new. */
+json_t *jm_config_sink_value(const jianmu_config *config, const char *sink, const char *name, const json_t *value,
+                             jianmu_error **err);
 struct jm_registry *jm_config_registry(const jianmu_config *config);
 /* A NULL config given by a caller stands for defaults and the installed plug-ins: this makes that one; new. */
 jianmu_config *jm_config_default(jianmu_error **err);

@@ -8,5 +8,5 @@ static void event(void *instance, const struct jianmu_sink_event *e)
     (void)e;
 }
 
-JIANMU_SINK(only_sink, event, NULL, NULL, 0, "Deaf.", "{\"keys\": {}}")
+JIANMU_SINK(only_sink, event, NULL, NULL, NULL, 0, "Deaf.", "{\"keys\": {}}")
 JIANMU_PLUGIN(JIANMU_ITEM(only_sink))

@@ -103,7 +103,7 @@ def try_key(key):
     written = False
     mode = key.get("mode")
     here_too = not mode or os.path.exists(f"{here}/plugins/backends/{mode}.so")
-    if "yaml" in key["layers"] and here_too and key["key"] != "plugins.path":
+    if "yaml" in key["layers"] and here_too and not key["key"].startswith(("plugins.", "events.")):
         try_file(key, key["key"], "yaml")
         written = True
     if "tools" in key["layers"]:

@@ -76,11 +76,11 @@ import json
 print(json.loads(open("ev3").readlines()[-1])["payload"]["error"])')" "$err"
 cli job <(echo 'print(1)') --events /nonexistent/x
 is "a file for events that cannot be opened" "$status $out $err" \
-    "125  jianmu: --events /nonexistent/x: No such file or directory"
+    "125  jianmu: --events: sink 'jsonl' could not be opened: /nonexistent/x: No such file or directory"
 if [ -c /dev/full ]; then
     cli job <(echo 'print(1)') --events /dev/full
     is "events that cannot be written break no call" "$status $out" "0 1"
-    is "but it is said, once" "$err" "jianmu: --events: an event was lost: No space left on device"
+    is "but it is said, once" "$err" "jianmu: events: 2 events were lost (jsonl)"
 else
     skip "events that cannot be written break no call" "no /dev/full"
 fi

@@ -140,7 +140,7 @@ BACKEND_(NAME, open_it, RUN_JOB, RUN_TOOL, NULL, close_it, JIANMU_IN_PROCESS, TE
 #elif defined GUARD
 GUARD_(NAME, JUDGE, open_it, NULL, NULL, close_it, 0, TEXT, SCHEMA)
 #elif defined SINK
-SINK_(NAME, TAKE, open_it, close_it, 0, TEXT, SCHEMA)
+SINK_(NAME, TAKE, open_it, close_it, NULL, 0, TEXT, SCHEMA)
 #elif !defined NO_NOTE && !defined OWN_DESCRIPTOR
 TOOL(NAME, RUN, open_it, close_it, DANGER, JIANMU_READ_ONLY, TEXT, SCHEMA)
 #endif

@@ -216,7 +216,14 @@ static const struct {
     {"execution.timeout_s: 5\n", "1:1: unknown key \"execution.timeout_s\""},
     {"exection:\n  timeout_s: 1\n", "1:1: unknown key \"exection\"; did you mean \"execution\"?"},
     {"plugins:\n  pth: [/a]\n", "2:3: unknown key \"pth\" in plugins; did you mean \"path\"?"},
-    {"execution: {}\nevents: {}\n", "2:1: this version of Jianmu has no \"events\"; nothing it says would be done"},
+    {"events:\n  redact:\n  - a+\n  - \"b(\"\n",
+     "4:5: events.redact: the pattern \"b(\" is no regular expression: missing closing parenthesis, at byte 2"},
+    {"events:\n  redact: [x*]\n", "2:12: events.redact: the pattern matches nothing at all, so it would blot nothing out"},
+    {"events:\n  include: [result, everything]\n",
+     "2:21: events.include: \"everything\" cannot be included; there are arguments, result, error"},
+    {"events:\n  use: [nosuch]\n", "2:9: events.use: unknown sink \"nosuch\""},
+    {"events:\n  jsonll:\n    file: x\n", "2:3: unknown key \"jsonll\" in events"},
+    {"events:\n  patience: 0\n", "2:13: events.patience: 0 is too small"},
     {"\"a\\u001bb\\nc\": 1\n", "1:1: unknown key \"a\\x1bb\\x0ac\""},
     {"execution:\n  sick:\n    odd: red\n", "3:5: execution.sick.odd cannot be set: the plug-in's note is wrong about "
                                             "it: its type must be one of str, bool, int, "
