@@ -131,6 +131,7 @@ int command_tools(struct cli *cli);
 int command_backends(struct cli *cli);
 int command_plugins(struct cli *cli);
 int command_explain(struct cli *cli);
+int command_validate(struct cli *cli);
 int command_doctor(struct cli *cli);
 int command_gc(struct cli *cli);
 extern const struct cli_option run_options[], job_options[], tools_options[], explain_options[];

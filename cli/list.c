@@ -7,7 +7,9 @@
 #include <string.h>
 
 const struct cli_option tools_options[] = {
-    {"format", "NAME", NULL, "the JSON specifications in that form: jianmu"}, {0}};
+    {"format", "NAME", NULL, "as JSON for: jianmu, mcp, openai, openai-responses, anthropic, gemini"},
+    {"strict", NULL, NULL, "with --format: claim \"strict\" for tools of which it is true"},
+    {0}};
 
 static const char *member(const json_t *object, const char *name)
 {
@@ -72,12 +74,95 @@ static int print_tools(const json_t *tools)
     return table_print(&table);
 }
 
+/* Renders and lint take the list of specifications, and nothing else. */
+static int on_specs(struct cli *cli, json_t *(*make)(struct cli *, const json_t *, json_t **, jianmu_error **),
+                    int (*put)(struct cli *, const json_t *))
+{
+    jianmu_config *config = NULL;
+    jianmu_error *err = NULL;
+    json_t *warnings = NULL, *warning;
+    size_t i;
+    int status = session_config(cli, &config);
+    if (status)
+        return status;
+    json_t *tools = jianmu_config_tools(config), *made = tools ? make(cli, tools, &warnings, &err) : NULL;
+    json_array_foreach(warnings, i, warning)
+        say("%s", json_string_value(warning));
+    if (made) {
+        status = put(cli, made);
+    } else if (err) {
+        status = report_error(cli, err, EXIT_NOT_FOUND);
+    } else {
+        say("out of memory");
+        status = EXIT_COULD_NOT;
+    }
+    json_decref(warnings);
+    json_decref(made);
+    json_decref(tools);
+    jianmu_config_free(config);
+    return status;
+}
+
+static json_t *make_format(struct cli *cli, const json_t *tools, json_t **warnings, jianmu_error **err)
+{
+    return jianmu_tools_render(tools, cli_value(cli, "format"), cli_has(cli, "strict") ? JIANMU_STRICT : 0, warnings, err);
+}
+
+static int put_format(struct cli *cli, const json_t *made)
+{
+    (void)cli;
+    return put_json(made);
+}
+
+static json_t *make_lint(struct cli *cli, const json_t *tools, json_t **warnings, jianmu_error **err)
+{
+    (void)cli;
+    (void)warnings;
+    return jianmu_tools_lint(tools, err);
+}
+
+static int put_lint(struct cli *cli, const json_t *found)
+{
+    size_t i;
+    json_t *item;
+    int status = cli->json ? put_json(found) : 0;
+    json_array_foreach(found, i, item) {
+        if (!status && !strcmp(member(item, "level"), "error"))
+            status = EXIT_TOOL_FAILED;
+        if (cli->json)
+            continue;
+        put_clean(member(item, "tool"));
+        out(": %s: ", member(item, "level"));
+        put_clean(member(item, "at"));
+        out("%s", *member(item, "at") ? ": " : "");
+        put_clean(member(item, "text"));
+        out("\n");
+    }
+    return status;
+}
+
 int command_tools(struct cli *cli)
 {
+    static const char *const known[] = {"jianmu", "mcp", "openai", "openai-responses", "anthropic", "gemini"};
     const char *format = cli_value(cli, "format");
-    if (format && strcmp(format, "jianmu"))
-        return cli_usage(cli, "unknown format '%.100s'; known is jianmu", format);
-    return list(cli, jianmu_config_tools, print_tools, cli->json || format);
+    bool good = !format;
+    for (size_t i = 0; format && i < sizeof known / sizeof known[0]; i++)
+        good |= !strcmp(format, known[i]);
+    if (!good)
+        return cli_usage(cli, "unknown format '%.100s'; known are jianmu, mcp, openai, openai-responses, anthropic, gemini",
+                         format);
+    if (cli_has(cli, "strict") && !format)
+        return cli_usage(cli, "--strict needs --format");
+    bool lint = cli->word_count == 1 && !strcmp(cli->words[0], "lint");
+    if (lint && format)
+        return cli_usage(cli, "--format and lint do not go together");
+    if (lint)
+        return on_specs(cli, make_lint, put_lint);
+    if (cli->word_count)
+        return cli_usage(cli, "tools takes no argument but lint");
+    if (format)
+        return on_specs(cli, make_format, put_format);
+    return list(cli, jianmu_config_tools, print_tools, cli->json);
 }
 
 static int print_backends(const json_t *backends)

@@ -18,7 +18,9 @@ const struct cli_command cli_commands[] = {
      "Runs the script in a private directory that is removed afterwards. Its output passes\n"
      "through as it comes; the files it leaves are written into DIR.\n",
      job_options, command_job},
-    {"tools", "", "list the tools that can be called", "Lists every usable tool. None of their code is run.\n",
+    {"tools", "[lint]", "list the tools that can be called",
+     "Lists every usable tool. None of their code is run. lint says what models and their APIs will\n"
+     "stumble over in their specifications, and exits 1 where there is an error.\n",
      tools_options, command_tools},
     {"backends", "", "list the backends and what they can enforce",
      "Lists every usable backend. None of their code is run.\n", NULL, command_backends},
@@ -28,6 +30,10 @@ const struct cli_command cli_commands[] = {
     {"explain", "TOOL|job | --keys", "print the settings of a call and where each came from",
      "Prints the plan of a call without running it: every value and the layer that set it.\n", explain_options,
      command_explain},
+    {"validate", "SCHEMA [INSTANCE]...", "check values against a JSON Schema",
+     "SCHEMA and each INSTANCE are files of JSON; one may be -, standard input. A line an INSTANCE.\n"
+     "Exits 0 where all fit, 1 where one does not, 2 where the schema cannot be used.\n",
+     NULL, command_validate},
     {"doctor", "", "prove what this host can enforce",
      "Tries each mechanism and says what was found and what to do about what is missing.\n"
      "Exits 1 where something needed is missing.\n",

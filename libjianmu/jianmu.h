@@ -111,6 +111,12 @@ jianmu_schema *jianmu_schema_new(const json_t *schema, jianmu_error **err);
  * {"at": JSON pointer, "expected", "found", "text": the sentence for a model}. value is borrowed. */
 int jianmu_schema_check(const jianmu_schema *schema, const json_t *value, json_t **complaints, jianmu_error **err);
 void jianmu_schema_free(jianmu_schema *schema);
+/* Tools as jianmu_config_tools lists them, sorted, in a format: jianmu mcp openai openai-responses anthropic gemini; new.
+ * *warnings (or NULL): new list of sentences. JIANMU_STRICT: "strict" where it can be claimed honestly. */
+#define JIANMU_STRICT 1u
+json_t *jianmu_tools_render(const json_t *tools, const char *format, unsigned flags, json_t **warnings,
+                            jianmu_error **err);
+json_t *jianmu_tools_lint(const json_t *tools, jianmu_error **err); /* new: list of {"tool", "level": error|warning, "at", "text"} */
 
 /* ---- constraints ---- */
 jianmu_constraints *jianmu_constraints_new(void);

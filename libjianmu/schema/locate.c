@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "schema/compiler.h"
+#include "schema/words.h"
 #include "schema/uri.h"
 #include <string.h>
 
@@ -133,23 +134,21 @@ static int scan_list(struct jm_compiler *c, const json_t *list, size_t resource,
 /* Anything that is no object has no place; what it is instead is said when it is compiled. */
 static int scan(struct jm_compiler *c, const json_t *json, size_t resource, int depth)
 {
-    static const char *const lists[] = {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas",
-                                        "dependencies", "allOf", "anyOf", "oneOf", "prefixItems"};
-    static const char *const single[] = {"additionalProperties", "propertyNames", "items", "additionalItems",
-                                         "contains", "not", "if", "then", "else"};
+    const char *name;
+    json_t *item;
     if (!json_is_object(json) || (c->place_count && c->places[slot(c, json)]))
         return 0;
     if (depth > JM_SCHEMA_DEEPEST)
         return jm_schema_wrong(c, json, "subschemas are nested more than %d deep", JM_SCHEMA_DEEPEST);
     if (take_names(c, json, &resource) || !add_node(c, json, resource))
         return -1;
-    for (size_t i = 0; i < jm_countof(lists); i++)
-        if (scan_list(c, json_object_get(json, lists[i]), resource, depth + 1))
-            return -1;
-    for (size_t i = 0; i < jm_countof(single); i++) {
-        const json_t *item = json_object_get(json, single[i]);
-        if (item && (json_is_array(item) ? scan_list : scan)(c, item, resource, depth + 1))
-            return -1;
+    json_object_foreach((json_t *)json, name, item) {
+        enum jm_holds holds = jm_keyword_holds(name, item);
+        int rc = holds == JM_HOLDS_SCHEMA    ? scan(c, item, resource, depth + 1)
+                 : holds >= JM_HOLDS_SCHEMAS ? scan_list(c, item, resource, depth + 1)
+                                             : 0;
+        if (rc)
+            return rc;
     }
     return 0;
 }
@@ -183,31 +182,13 @@ struct jm_node *jm_locate_node(struct jm_compiler *c, const json_t *json)
     return node;
 }
 
-static const json_t *step(const json_t *json, const char *name, size_t len)
-{
-    char key[512], *out = key;
-    if (len >= sizeof key)
-        return NULL;
-    for (size_t i = 0; i < len; i++) {
-        bool escaped = name[i] == '~' && i + 1 < len && (name[i + 1] == '0' || name[i + 1] == '1');
-        *out++ = !escaped ? name[i] : name[i + 1] == '0' ? '~' : '/';
-        i += escaped;
-    }
-    *out = 0;
-    if (!json_is_array(json))
-        return json_object_get(json, key);
-    if (!len || len > 9 || strspn(key, "0123456789") != len || (key[0] == '0' && len > 1))
-        return NULL;
-    return json_array_get(json, (size_t)atoi(key));
-}
-
 /* The value a pointer leads to, and the resource it lies in. */
 static const json_t *walk(struct jm_compiler *c, const char *pointer, size_t *resource)
 {
     const json_t *json = c->resources[*resource].root;
     while (json && *pointer) {
         size_t len = strcspn(++pointer, "/");
-        json = step(json, pointer, len);
+        json = jm_pointer_step(json, pointer, len);
         pointer += len;
         struct jm_node *node = json_is_object(json) ? c->places[slot(c, json)] : NULL;
         if (node)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Subschemas that apply each other to the same value: none may come back to itself, or a check would not end. On the way
- * back it is known which kinds of values each can be content with. */
+ * Subschemas that apply each other to the same value: none may come back to itself, or a check would not end. On the
+ * way back it is known which kinds of values each can be content with. */
 #include "config.h"
 
 #include "schema/compiler.h"

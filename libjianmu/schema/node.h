@@ -131,7 +131,8 @@ int jm_node_check(struct jm_run *run, const struct jm_node *node, const json_t *
 int jm_run_spend(struct jm_run *run, long steps);  /* 0, or -1: no more */
 int jm_run_stop(struct jm_run *run, const char *why); /* -1 */
 int jm_run_search(struct jm_run *run, const struct jm_pattern *p, const char *text, size_t len);
-int jm_node_good(struct jm_run *run, const struct jm_node *node, const json_t *value, const struct jm_at *at); /* unheard */
+/* The same, and nobody listens. */
+int jm_node_good(struct jm_run *run, const struct jm_node *node, const json_t *value, const struct jm_at *at);
 
 /* complain.c: each returns 0. What was expected, and what came: value, or a text. */
 int jm_complain(struct jm_run *run, const struct jm_at *at, const json_t *value, const char *format, ...)

@@ -150,7 +150,9 @@ struct hashed {
 static int by_hash(const void *a, const void *b)
 {
     const struct hashed *x = a, *y = b;
-    return x->hash != y->hash ? (x->hash > y->hash) - (x->hash < y->hash) : (x->index > y->index) - (x->index < y->index);
+    if (x->hash != y->hash)
+        return x->hash < y->hash ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
 }
 
 static int check_unique(struct jm_run *run, const struct jm_op *op, const json_t *value, const struct jm_at *at)
@@ -205,7 +207,7 @@ static int check_pattern(struct jm_run *run, const struct jm_op *op, const json_
 struct jm_pattern *jm_schema_pattern(struct jm_compiler *c, const json_t *at, const char *text, size_t len)
 {
     jianmu_error *why = NULL;
-    struct jm_pattern **list = realloc(c->schema->patterns, (c->schema->pattern_count + 1) * sizeof(struct jm_pattern *));
+    struct jm_pattern **list = realloc(c->schema->patterns, (c->schema->pattern_count + 1) * sizeof *list);
     if (!list) {
         jm_fail_memory(c->err);
         return NULL;

@@ -146,3 +146,22 @@ char *jm_uri_decode(const char *text, int *bad)
     }
     return jm_buffer_take(&b);
 }
+
+const json_t *jm_pointer_step(const json_t *json, const char *name, size_t len)
+{
+    char key[512], *out = key;
+    if (len >= sizeof key)
+        return NULL;
+    for (size_t i = 0; i < len; i++) {
+        bool escaped = name[i] == '~' && i + 1 < len && (name[i + 1] == '0' || name[i + 1] == '1');
+        *out++ = !escaped ? name[i] : name[i + 1] == '0' ? '~' : '/';
+        i += escaped;
+    }
+    *out = 0;
+    if (!json_is_array(json))
+        return json_object_get(json, key);
+    if (!len || len > 9 || strspn(key, "0123456789") != len || (key[0] == '0' && len > 1))
+        return NULL;
+    return json_array_get(json, (size_t)atoi(key));
+}
+

@@ -24,7 +24,7 @@ for command in tools backends plugins gc doctor; do
 done
 refused "explain without a subject" 2 "explain takes one TOOL" explain
 refused "explain with --keys and a subject" 2 "explain takes one TOOL" explain job --keys
-refused "an unknown format" 2 "unknown format 'xml'; known is jianmu" tools --format xml
+refused "an unknown format" 2 "unknown format 'xml'; known are jianmu" tools --format xml
 refused "--env without =" 125 "env" run list_dir --env NAME
 refused "usage errors print nothing, also with --json" 2 "no command" --json
 
