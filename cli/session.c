@@ -167,6 +167,10 @@ int session_config(struct cli *cli, jianmu_config **config)
         say("out of memory");
         return EXIT_COULD_NOT;
     }
+    /* a list of tools is read from the files alone, without a runner that would know its skill */
+    const char *skill = strcmp(cli->command->name, "tools") ? NULL : cli_value(cli, "skill");
+    if (skill)
+        status = add_plugin_dir(cli, *config, skill);
     for (size_t i = 0; i < cli->given_count && !status; i++)
         if (!strcmp(cli->given[i].option->name, "plugin-dir"))
             status = add_plugin_dir(cli, *config, cli->given[i].value);

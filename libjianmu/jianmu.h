@@ -151,7 +151,7 @@ json_t *jianmu_event_json(const jianmu_event *event);      /* new: the whole eve
 /* ---- runner: any thread; one runner serves many ---- */
 /* Picks and opens the backend; further ones, for what tools.<glob>.mode places elsewhere, when they are needed. All
  * arguments borrowed, all but err may be NULL; config and bus must outlive the runner. builtin_names: the tools
- * offered (NULL-terminated; NULL: all). */
+ * offered, names or patterns (NULL-terminated; NULL: all). skill_dir: its tools/ come beside them, and before. */
 jianmu_runner *jianmu_runner_from_constraints(const jianmu_constraints *constraints, const jianmu_config *config,
                                               const char *const *builtin_names, const char *skill_dir,
                                               jianmu_bus *bus, jianmu_error **err);
@@ -165,6 +165,9 @@ const char *jianmu_runner_mode(const jianmu_runner *runner);  /* of what nothing
 /* 1 the backend of that mode enforces that limit here, 0 it does not, -1 no such limit (field names of constraints).
  * capture and max_output, which the core holds itself: 1. Opens that backend if need be. */
 int jianmu_runner_enforces(jianmu_runner *runner, const char *limit);
+/* The tools of this runner, those of its skill before built-in ones: name, description, parameters, danger, flags, mode,
+ * path, custom; new; runs none of their code. */
+json_t *jianmu_runner_tools(jianmu_runner *runner, jianmu_error **err);
 /* The plan of a tool, or of jobs with "job": each value with its layer; new. call or NULL. */
 json_t *jianmu_runner_explain(jianmu_runner *runner, const char *tool, const jianmu_call *call, jianmu_error **err);
 /* After the last call has returned. In a forked child it frees memory and touches nothing of the parent's. */

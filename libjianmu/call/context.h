@@ -30,6 +30,7 @@ struct jianmu_tool {
     jianmu_runner *runner;
     jianmu_backend *backend;     /* where it is placed */
     struct jm_item *item;
+    jm_registry *registry;       /* that the item is of */
     const char *name;
     struct jm_plan *plan;
     struct jm_limits limits;

@@ -91,9 +91,12 @@ jianmu_runner *jianmu_runner_take_backend(jianmu_backend *backend, const jianmu_
     }
     r->backends = backend;
     r->only = true;
-    if (!(r->mode = strdup(backend->mode))) {
+    if (!(r->mode = strdup(backend->mode)))
+        jm_fail_memory(err);
+    /* to a tool host the one tool is given that it is for */
+    if (!r->mode || (backend->item && jm_toolset_open(r, err))) {
         jianmu_runner_free(r);
-        return jm_fail_memory(err), NULL;
+        return NULL;
     }
     return r;
 }
@@ -120,7 +123,8 @@ jianmu_runner *jianmu_runner_from_constraints(const jianmu_constraints *constrai
     jianmu_runner *r = new_runner(config, constraints, bus, err);
     jianmu_config_free(own); /* the runner holds it */
     if (r && ((skill_dir && jianmu_constraints_set(r->constraints, "skill", skill_dir, err)) ||
-              (builtin_names && !(r->offered = copy_names(builtin_names, err))) || open_default(r, err))) {
+              (builtin_names && !(r->offered = copy_names(builtin_names, err))) || open_default(r, err) ||
+              jm_toolset_open(r, err))) {
         jianmu_runner_free(r);
         return NULL;
     }
@@ -163,6 +167,7 @@ void jm_runner_release(jianmu_runner *r)
     jm_plan_free(r->job_plan);
     jm_limits_free(&r->job_limits);
     free_names(r->offered);
+    jm_registry_free(r->custom);
     jianmu_constraints_free(r->constraints);
     free(r->mode);
     pthread_mutex_destroy(&r->making);

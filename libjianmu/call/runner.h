@@ -36,7 +36,8 @@ struct jianmu_runner {
     bool only;                     /* made around one opened backend: no other is opened */
     jianmu_config *config;         /* held: an abandoned call may outlast its owner */
     jianmu_constraints *constraints;
-    char **offered;                /* names of tools; NULL: all */
+    char **offered;                /* patterns of built-in tools; NULL: all */
+    jm_registry *custom;           /* the tools of its skill; NULL: it has none */
     jianmu_bus *bus;
     struct jm_listen listen;
     atomic_uint_fast64_t spans;
@@ -68,6 +69,10 @@ int jm_runner_listen(jianmu_runner *runner, jianmu_bus *bus, jianmu_error **err)
 void jm_listen_free(struct jm_listen *listen);
 /* Has this call a span, and which? */
 void jm_call_trace(jm_context *ctx);
+/* toolset.c: finds the skill's tools, and checks what is offered. */
+int jm_toolset_open(jianmu_runner *runner, jianmu_error **err);
+/* The tool of that name, and whose it is. */
+struct jm_item *jm_toolset_find(const jianmu_runner *runner, const char *name, jm_registry **from, jianmu_error **err);
 struct jm_reapers *jm_runner_reapers(jianmu_runner *runner, jianmu_error **err);
 
 /* Which of the plan's limits this backend holds. */

@@ -90,8 +90,7 @@ json_t *jm_service_setting(jianmu_context *public, const char *name)
     return entry && !json_is_null(entry->setting.value) ? entry->setting.value : NULL;
 }
 
-/* "DIR", "DIR:ro", "DIR:rw": the length of DIR. */
-static size_t split_grant(const char *grant, int *writable)
+size_t jm_grant_length(const char *grant, int *writable)
 {
     size_t len = strlen(grant);
     *writable = len > 3 && !strcmp(grant + len - 3, ":rw");
@@ -114,7 +113,7 @@ int jm_service_directory(jianmu_context *public, const char *which, int *writabl
     const char *grant = json_string_value(jm_service_setting(public, which));
     if (!grant || (!skill && strcmp(which, "workspace")))
         return -1;
-    size_t len = split_grant(grant, &rw);
+    size_t len = jm_grant_length(grant, &rw);
     if (writable)
         *writable = rw && !skill;
     pthread_mutex_lock(&ctx->lock);

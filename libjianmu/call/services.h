@@ -12,6 +12,7 @@ int64_t jm_service_deadline(jianmu_context *ctx);
 int jm_service_cancelled(jianmu_context *ctx);
 int jm_service_poll_fd(jianmu_context *ctx);
 json_t *jm_service_setting(jianmu_context *ctx, const char *name);
+size_t jm_grant_length(const char *grant, int *writable); /* "DIR", "DIR:ro", "DIR:rw": the length of DIR */
 int jm_service_directory(jianmu_context *ctx, const char *which, int *writable);
 bool jm_service_past(const jm_context *ctx); /* past its deadline */
 /* processes */

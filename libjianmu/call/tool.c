@@ -8,25 +8,11 @@
 #include "call/services.h"
 #include <string.h>
 
-static int check_offered(const jianmu_runner *r, const char *name, jianmu_error **err)
-{
-    size_t count = 0;
-    if (!r->offered)
-        return 0;
-    for (; r->offered[count]; count++)
-        if (!strcmp(r->offered[count], name))
-            return 0;
-    const char *nearest = jm_text_nearest(name, (const char *const *)r->offered, count);
-    return jm_fail(err, JIANMU_NOT_FOUND, "tool '%s' is not among the tools of this runner%s%s%s", name,
-                   nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
-}
-
 static int open_tool(jianmu_tool *tool, jianmu_error **err)
 {
-    jm_registry *registry = jm_config_registry(tool->runner->config);
     if (!(tool->backend->flags & JIANMU_IN_PROCESS))
         return 0; /* loaded where it runs */
-    if (jm_item_load(registry, tool->item, err))
+    if (jm_item_load(tool->registry, tool->item, err))
         return -1;
     tool->plugin = tool->item->plugin.tool;
     if (!tool->plugin.open)
@@ -48,8 +34,8 @@ static int open_tool(jianmu_tool *tool, jianmu_error **err)
 
 static jianmu_tool *prepare(jianmu_runner *r, const char *name, jianmu_error **err)
 {
-    struct jm_item *item = check_offered(r, name, err)
-                               ? NULL : jm_registry_find(jm_config_registry(r->config), JIANMU_KIND_TOOL, name, err);
+    jm_registry *registry;
+    struct jm_item *item = jm_toolset_find(r, name, &registry, err);
     if (!item)
         return NULL;
     jianmu_tool *tool = calloc(1, sizeof *tool);
@@ -57,6 +43,7 @@ static jianmu_tool *prepare(jianmu_runner *r, const char *name, jianmu_error **e
         return jm_fail_memory(err), NULL;
     tool->runner = r;
     tool->item = item;
+    tool->registry = registry;
     tool->name = item->name;
     tool->cooperates = item->flags & JIANMU_COOPERATES;
     tool->backend = jm_runner_place(r, name, item, err);

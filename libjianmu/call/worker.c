@@ -158,7 +158,7 @@ static void abandon_locked(struct jm_worker *w, jm_context *ctx)
     ((jianmu_tool *)ctx->tool)->abandoned = true;
     pthread_mutex_unlock(&runner->lock);
     atomic_fetch_add(&runner->references, 1);
-    jm_item_pin(jm_config_registry(runner->config), ctx->tool->item);
+    jm_item_pin(ctx->tool->registry, ctx->tool->item);
     ctx->result->abandoned = true;
     ctx->result->heavy = true;
 }

@@ -285,6 +285,8 @@ static int scan_all(jm_registry *registry, const struct jm_search_dir *dirs, siz
         return jm_fail_memory(err);
     for (size_t i = 0; i < count * jm_countof(sub); i++) {
         const struct jm_search_dir *dir = &dirs[i / jm_countof(sub)];
+        if (dir->kinds && !(dir->kinds & 1u << sub[i % jm_countof(sub)].kind))
+            continue;
         jm_auto_free char *path = join(dir->path, sub[i % jm_countof(sub)].name);
         struct scan s = {registry, path, dir->origin, sub[i % jm_countof(sub)].kind, registry->count, {0}};
         if (!path)

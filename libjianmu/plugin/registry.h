@@ -12,7 +12,7 @@ enum jm_item_state { JM_USABLE, JM_SHADOWED, JM_REFUSED };
 /* One tool, backend, guard or sink in one file; a refused file is one item without name. Owned by its registry. */
 struct jm_item {
     char *path;               /* absolute, as found */
-    const char *origin;       /* "--plugin-dir", "JIANMU_PLUGIN_PATH", "plugins.path", "user", "installed"; static */
+    const char *origin;       /* "--plugin-dir", "JIANMU_PLUGIN_PATH", "plugins.path", "user", "installed", "skill"; static */
     uint32_t kind;            /* JIANMU_KIND_... by directory */
     enum jm_item_state state;
     const char *code;         /* why refused: "abi", "size", "no_entry", "undefined_symbol", "owner", "mode", ... ; static */
@@ -35,6 +35,7 @@ struct jm_item {
 
 struct jm_search_dir {
     const char *path, *origin;
+    unsigned kinds; /* 1 << JIANMU_KIND_...: what is looked for; 0: all */
 };
 
 typedef struct jm_registry jm_registry;

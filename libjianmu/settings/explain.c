@@ -35,6 +35,9 @@ void jm_plan_free(struct jm_plan *plan)
         json_decref(plan->entries[i].setting.value);
     json_decref(plan->timeout_max.value);
     free(plan->entries);
+    if (plan->own_keys)
+        jm_keys_free(plan->own_keys);
+    free(plan->own_keys);
     free(plan->mode);
     free(plan->subject);
     free(plan->refusal);

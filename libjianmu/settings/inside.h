@@ -91,8 +91,6 @@ int jm_strict_ignored(struct jm_plan *plan, const jianmu_constraints *ignored, j
 /* The rule of tools.<glob>. that sets that name for a tool, or for jobs: the most specific pattern, of equals the
  * last; NULL: none does. */
 const struct jm_rule *jm_config_rule(const jianmu_config *config, const char *name, const char *subject, bool job);
-bool jm_glob_match(const char *glob, const char *name); /* "*" and "?" */
-bool jm_glob_is_literal(const char *glob);
 size_t jm_glob_literals(const char *glob); /* characters that are not wild */
 
 #endif

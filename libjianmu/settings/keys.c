@@ -170,6 +170,15 @@ static bool has_row(const struct jm_keys *keys, const char *mode, const char *na
     return false;
 }
 
+/* The core's of that name, but for what is docker's alone. */
+static const struct jm_knob *generic_knob(const char *name)
+{
+    for (size_t i = 0; i < jm_knob_count; i++)
+        if (!strcmp(jm_knobs[i].name, name) && !(jm_knobs[i].yaml && jm_knobs[i].flags & JM_PER_MODE))
+            return jm_knob_find(name);
+    return NULL;
+}
+
 static int add_noted(struct jm_keys *keys, const struct jm_item *item, const char *name, const json_t *note,
                      jianmu_error **err)
 {
@@ -183,8 +192,7 @@ static int add_noted(struct jm_keys *keys, const struct jm_item *item, const cha
     }
     if (backend && (jm_keys_at(keys, path) || has_row(keys, item->name, name)))
         return 0; /* the core's own row stands */
-    const struct jm_key *core = jm_keys_core(keys, name);
-    const struct jm_knob *generic = core && planned ? jm_knob_find(name) : NULL;
+    const struct jm_knob *generic = planned ? generic_knob(name) : NULL;
     struct jm_key *key = add(keys, err);
     if (!key)
         return -1;
@@ -221,6 +229,11 @@ int jm_keys_build(struct jm_keys *keys, const struct jm_registry *registry, jian
             return -1;
     }
     return 0;
+}
+
+int jm_keys_of_tool(struct jm_keys *keys, const struct jm_item *tool, jianmu_error **err)
+{
+    return add_item(keys, tool, err);
 }
 
 void jm_keys_free(struct jm_keys *keys)

@@ -23,6 +23,8 @@ struct jm_keys {
 };
 
 int jm_keys_build(struct jm_keys *keys, const struct jm_registry *registry, jianmu_error **err);
+/* What the note of one tool adds, which is in no config. */
+int jm_keys_of_tool(struct jm_keys *keys, const struct jm_item *tool, jianmu_error **err);
 void jm_keys_free(struct jm_keys *keys);
 
 /* The key with that place in the file below execution: or plugins:, or NULL. */

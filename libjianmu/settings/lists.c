@@ -58,16 +58,11 @@ static void add_limit(struct jm_buffer *b, const struct jm_plan *plan, const cha
         jm_buffer_addf(b, "%s %s", jm_show_value(shown, entry->setting.value), unit);
 }
 
-/* What the tool's author wrote, and one line of what holds here: both are part of a prompt. NULL without memory. */
-static json_t *description(const jianmu_config *config, const struct jm_item *item)
+/* What the tool's author wrote, and one line of what holds here: both are part of a prompt. plan NULL: it cannot run
+ * here at all. */
+static json_t *description(const struct jm_plan *plan, const struct jm_item *item)
 {
-    jianmu_error *err = NULL;
     struct jm_buffer b = {0};
-    struct jm_plan *plan = jm_plan_new(config, NULL, NULL, item->name, item, &err);
-    bool short_of_memory = jianmu_error_code(err) == JIANMU_INTERNAL; /* otherwise it cannot run here at all */
-    jianmu_error_free(err);
-    if (short_of_memory)
-        return NULL;
     if (plan) {
         add_limit(&b, plan, "timeout_s", "seconds of time");
         add_limit(&b, plan, "max_output", "characters of output");
@@ -75,22 +70,34 @@ static json_t *description(const jianmu_config *config, const struct jm_item *it
         add_limit(&b, plan, "pids", "processes");
         add_limit(&b, plan, "network", "network");
     }
-    jm_plan_free(plan);
     json_t *json = b.failed ? NULL : b.len ? json_sprintf("%s\n%s.", item->text, b.data) : json_string(item->text);
     jm_buffer_free(&b);
     return json;
 }
 
-static json_t *tool_json(const jianmu_config *config, const struct jm_item *item)
+json_t *jm_tool_json(const jianmu_config *config, const jianmu_constraints *constraints, const struct jm_item *item)
 {
     static const char *const dangers[] = {"read", "write", "dangerous"};
     size_t danger = item->danger >= 1 && item->danger <= 3 ? item->danger - 1 : 2; /* unknown: the worst */
+    jianmu_error *err = NULL;
+    struct jm_plan *plan = jm_plan_new(config, constraints, NULL, item->name, item, &err);
+    bool short_of_memory = jianmu_error_code(err) == JIANMU_INTERNAL;
+    jianmu_error_free(err);
+    if (short_of_memory)
+        return NULL;
     json_t *schema = jm_json_deep_copy(item->json); /* what stands in x-jianmu is not for models */
     if (schema)
         json_object_del(schema, "x-jianmu");
-    return json_pack("{s:s, s:o, s:o, s:s, s:o, s:o}", "name", item->name, "description", description(config, item),
-                     "parameters", schema, "danger", dangers[danger], "flags", flags_json(item->flags), "path",
-                     path_json(item->path));
+    json_t *json = json_pack("{s:s, s:o, s:o, s:s, s:o, s:s?, s:o}", "name", item->name, "description",
+                             description(plan, item), "parameters", schema, "danger", dangers[danger], "flags",
+                             flags_json(item->flags), "mode", plan ? plan->mode : NULL, "path", path_json(item->path));
+    jm_plan_free(plan);
+    return json;
+}
+
+static json_t *tool_json(const jianmu_config *config, const struct jm_item *item)
+{
+    return jm_tool_json(config, NULL, item);
 }
 
 static json_t *backend_json(const jianmu_config *config, const struct jm_item *item)

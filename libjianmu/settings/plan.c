@@ -150,7 +150,7 @@ static bool is_shown(const struct builder *b, const struct jm_key *key)
     if (key->guard || key->sink)
         return false;
     if (key->mode || key->tool)
-        return key->mode ? !strcmp(key->mode, b->plan->mode) : b->tool && !strcmp(key->tool, b->tool->name);
+        return key->mode ? !strcmp(key->mode, b->plan->mode) : b->tool && key->tool == b->tool->name;
     if (yaml && strncmp(yaml, "execution.", 10))
         return false;
     if (!(key->knob.flags & JM_PER_MODE) || key->knob.flags & JM_LIMIT ||
@@ -164,16 +164,29 @@ static bool is_shown(const struct builder *b, const struct jm_key *key)
     return false;
 }
 
+/* A tool of a skill is in no config: what its note adds is read for its plan. */
+static int add_own_keys(struct builder *b)
+{
+    size_t i = 0, count = jm_registry_count(b->config->registry);
+    while (i < count && jm_registry_item(b->config->registry, i) != b->tool)
+        i++;
+    if (!b->tool || i < count)
+        return 0;
+    b->plan->own_keys = calloc(1, sizeof *b->plan->own_keys);
+    return b->plan->own_keys ? jm_keys_of_tool(b->plan->own_keys, b->tool, b->err) : jm_fail_memory(b->err);
+}
+
 /* One entry a name, whoever has it. */
 static int list_entries(struct builder *b)
 {
-    size_t most = b->config->keys.count;
+    const struct jm_keys *keys = &b->config->keys, *own = b->plan->own_keys;
+    size_t most = keys->count + (own ? own->count : 0);
     b->plan->entries = calloc(most, sizeof *b->plan->entries);
     b->slots = calloc(most, sizeof *b->slots);
     if (!b->plan->entries || !b->slots)
         return jm_fail_memory(b->err);
     for (size_t i = 0; i < most; i++) {
-        const struct jm_key *key = &b->config->keys.list[i];
+        const struct jm_key *key = i < keys->count ? &keys->list[i] : &own->list[i - keys->count];
         size_t at = 0;
         if (!is_shown(b, key))
             continue;
@@ -259,7 +272,7 @@ static int write_notice(const struct builder *b, const jianmu_constraints *given
 
 static int build(struct builder *b, const jianmu_constraints *given)
 {
-    if (list_entries(b))
+    if (add_own_keys(b) || list_entries(b))
         return -1;
     for (size_t i = 0; i < b->plan->count; i++)
         if (merge(b, &b->slots[i], &b->plan->entries[i]))

@@ -186,7 +186,7 @@ int jm_config_scan(jianmu_config *config, const json_t *path, jianmu_error **err
     int rc = collect_dirs(&d, path, err);
     jm_auto_free struct jm_search_dir *list = rc ? NULL : calloc(config->search_count, sizeof *list);
     for (size_t i = 0; list && i < config->search_count; i++)
-        list[i] = (struct jm_search_dir){config->search[i], d.origins[i]};
+        list[i] = (struct jm_search_dir){config->search[i], d.origins[i], 0};
     free(d.origins);
     if (!list)
         return rc ? rc : jm_fail_memory(err);

@@ -9,6 +9,7 @@
 
 struct jm_registry;
 struct jm_item;
+struct jm_keys;
 
 enum jm_type { JM_STR, JM_BOOL, JM_INT, JM_REAL, JM_SECONDS, JM_SIZE, JM_LIST, JM_MAP };
 
@@ -63,6 +64,7 @@ struct jm_plan {
     char *mode, *subject; /* subject: the tool's name, or "job" */
     size_t count;
     struct jm_plan_entry *entries;
+    struct jm_keys *own_keys;      /* of a tool that is in no config; NULL: none */
     bool strict;          /* profile strict: a default that cannot be had refuses, too */
     char *refusal;        /* what was said would be passed over, and the profile allows none of that; NULL: nothing */
     char *notice;         /* what the caller should be told (constraints out of scope); NULL: nothing */
@@ -101,6 +103,14 @@ struct jm_setting jm_mode_named(const jianmu_config *config, const jianmu_constr
 /* The same, known to the registry; new. Unknown: an error that lists all. */
 char *jm_mode_resolve(const jianmu_config *config, const jianmu_constraints *constraints, const char *subject,
                       const struct jm_item *tool, jianmu_error **err);
+
+/* A tool as callers list it: name, description with what holds here, parameters, danger, flags, mode (null: it cannot be
+ * had), path; new. constraints may be NULL. */
+json_t *jm_tool_json(const jianmu_config *config, const jianmu_constraints *constraints, const struct jm_item *item);
+
+/* "*" stands for any text, "?" for one character. */
+bool jm_glob_match(const char *glob, const char *name);
+bool jm_glob_is_literal(const char *glob);
 
 /* One more owner: it lives until jianmu_config_free was called for each. */
 jianmu_config *jm_config_hold(const jianmu_config *config);

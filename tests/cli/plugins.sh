@@ -44,6 +44,23 @@ cli plugins --plugin-dir more
 cli backends --plugin-dir more
 is "listing runs none of their code" "$(ls "$tap_tmp"/mark* 2>/dev/null)" ""
 
+# ---- the tools of a skill ----
+mkdir -p skill/tools
+install -m 755 "$fixtures/same_good.so" skill/tools/good.so
+install -m 755 "$JIANMU_BUILD/tests/call/.libs/skilltools.so" skill/tools/own.so
+cli tools --skill skill --plugin-dir more
+like "a skill's tools are listed" $'\n'"$out" $'\nskill_only +read'
+is "once" "$(grep -c '^good ' <<<"$out")" 1
+cli run good --skill skill --plugin-dir more
+is "and go before those of the directories" "$status $out" "$(cli run good --plugin-dir skill; echo "$status $out")"
+isnt "which have others of that name" "$out" 42
+cli run skill_only --skill skill
+like "they can be called" "$status $out" '^0 .*"flavour": *"mint"'
+refused "without the skill they are not there" 127 'unknown tool "skill_only"' run skill_only
+chmod 777 skill/tools
+refused "what others can write to is not loaded" 127 'skill_only.*of its skill a file cannot be used: .*chmod' run skill_only --skill skill
+chmod 755 skill/tools
+
 # ---- search order ----
 mkdir -p first/tools home/jianmu/tools
 install -m 755 "$fixtures/same_good.so" first/tools/good.so

@@ -78,7 +78,7 @@ void kit_put_from(const char *dir, const char *built, const char *name)
 
 jm_registry *kit_scan(const char *dir)
 {
-    struct jm_search_dir search = {dir, "--plugin-dir"};
+    struct jm_search_dir search = {dir, "--plugin-dir", 0};
     jianmu_error *err = NULL;
     jm_registry *registry = jm_registry_scan(&search, 1, &err);
     if (!registry)

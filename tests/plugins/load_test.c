@@ -234,7 +234,7 @@ static void test_nth_descriptor(void **state)
 {
     struct rlimit before, low;
     kit_put(*state, "good", "tools/good.so");
-    struct jm_search_dir dir = {*state, "user"};
+    struct jm_search_dir dir = {*state, "user", 0};
     int next = open("/dev/null", O_RDONLY | O_CLOEXEC), failed = 0;
     close(next);
     getrlimit(RLIMIT_NOFILE, &before);

@@ -90,7 +90,7 @@ static int look(const char *how, const char *kind, const char *name, char **dirs
     jianmu_error *err = NULL;
     struct jm_search_dir *list = calloc(count + 1, sizeof *list);
     for (size_t i = 0; i < count; i++)
-        list[i] = (struct jm_search_dir){dirs[i], origins[i % 5]};
+        list[i] = (struct jm_search_dir){dirs[i], origins[i % 5], 0};
     jm_registry *registry = jm_registry_scan(list, count, &err);
     free(list);
     if (!registry)

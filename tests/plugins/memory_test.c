@@ -53,7 +53,7 @@ void *realloc(void *p, size_t n)
 /* 0 all went well, 1 something said that memory ran out; anything else ends the test. */
 static int try_all(const char *path)
 {
-    struct jm_search_dir dirs[] = {{path, "user"}, {path, "installed"}, {"/nowhere", "user"}};
+    struct jm_search_dir dirs[] = {{path, "user", 0}, {path, "installed", 0}, {"/nowhere", "user", 0}};
     jianmu_error *err = NULL;
     struct jm_item *item = NULL;
     json_t *list = NULL;

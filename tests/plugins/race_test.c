@@ -131,7 +131,7 @@ static void load_all(struct crowd *c, jm_registry *registry)
 static void *one_of_many(void *data)
 {
     struct crowd *c = data;
-    struct jm_search_dir dir = {c->dir, "user"};
+    struct jm_search_dir dir = {c->dir, "user", 0};
     pthread_barrier_wait(&c->start);
     load_all(c, c->shared);
     for (int i = 0; i < 5; i++) {
