@@ -6,6 +6,7 @@
 #include "process/pump.h"
 #include "process/reapers.h"
 #include "process/request.h"
+#include "process/start.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include <fcntl.h>
@@ -13,67 +14,11 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* Idle reapers that died are found when a job is given to them: more can be dead than are kept, if more die. */
-#define TRIES (2 * JM_REAPERS_KEPT)
-
 static int64_t now(void)
 {
     struct timespec ts;
     clock_gettime(CLOCK_MONOTONIC, &ts);
     return ts.tv_sec * 1000000000ll + ts.tv_nsec;
-}
-
-static int fail_step(const struct jm_process_spec *spec, const struct jm_reapers *reapers, const char *path,
-                     const struct jm_reaper_answer *answer, jianmu_error **err)
-{
-    int error = answer->value;
-    switch ((enum jm_reaper_step)answer->step) {
-    case JM_STEP_EXEC:
-        return jm_program_fail(spec, path, error, err);
-    case JM_STEP_CWD:
-        return jm_fail_errno(err, JIANMU_UNAVAILABLE, error, "cannot enter the working directory");
-    case JM_STEP_FORK:
-        return jm_fail_errno(err, JIANMU_UNAVAILABLE, error, "cannot start a process");
-    case JM_STEP_LIMITS:
-        return jm_fail_errno(err, JIANMU_UNAVAILABLE, error, "cannot set the limits of the process");
-    case JM_STEP_SCOPE:
-        return jm_fail_errno(err, JIANMU_UNAVAILABLE, error, "cannot restrict the signals of the process (Landlock)");
-    case JM_STEP_DESCRIPTORS:
-        return jm_fail_errno(err, JIANMU_INTERNAL, error, "cannot prepare the descriptors of the process");
-    case JM_STEP_REAPER_EXEC:
-        return jm_fail_errno(err, JIANMU_UNAVAILABLE, error, "the reaper cannot be executed, from memory or as %s",
-                             reapers->file);
-    case JM_STEP_SETUP:
-        if (error == ESRCH)
-            return jm_fail(err, JIANMU_UNAVAILABLE, "the reaper cannot start: /proc is not mounted, or is that of "
-                           "another pid namespace");
-        return jm_fail_errno(err, JIANMU_UNAVAILABLE, error, "the reaper cannot start");
-    case JM_STEP_REQUEST:
-    case JM_STEP_NONE:
-        break;
-    }
-    return jm_fail_errno(err, JIANMU_INTERNAL, error, "the reaper refused the request");
-}
-
-/* Gives the job to a reaper that is alive. */
-static int hand_over(struct jm_reapers *reapers, struct jm_request *request, const struct jm_process_spec *spec,
-                     const char *path, struct jm_reaper *reaper, jianmu_error **err)
-{
-    for (int i = 0; i < TRIES; i++) {
-        if (jm_reapers_take(reapers, reaper, err))
-            return -1;
-        if (jm_request_send(request, reaper->socket) == 0)
-            return 0;
-        int error = errno;
-        struct jm_reaper_answer answer;
-        int answered = jm_answer_take(reaper->socket, &answer);
-        jm_reaper_dismiss(reaper);
-        if (answered == 1)
-            return fail_step(spec, reapers, path, &answer, err);
-        if (error != EPIPE && error != ECONNRESET && error != ENOTCONN)
-            return jm_fail_errno(err, JIANMU_INTERNAL, error, "cannot send the job to its reaper");
-    }
-    return jm_fail(err, JIANMU_UNAVAILABLE, "the reapers die as soon as they are started");
 }
 
 static jianmu_reason reason_of(const struct jm_pump *p)
@@ -134,7 +79,7 @@ static int pump(struct jm_reapers *reapers, struct jm_reaper *reaper, struct jm_
         jm_reaper_dismiss(reaper);
     else
         jm_reapers_put(reapers, reaper);
-    return step ? fail_step(p->spec, reapers, path, &p->answer, err) : 0;
+    return step ? jm_job_fail(p->spec, reapers, path, &p->answer, err) : 0;
 }
 
 /* A pipe of which only our end does not block: a job could take the bytes that we were told of. */
@@ -169,7 +114,7 @@ int jm_process_run(struct jm_reapers *reapers, const struct jm_process_spec *spe
     if (output_pipe(out, err) == 0 && output_pipe(err_fds, err) == 0) {
         status = jm_request_pack(&request, spec, path, reapers->flags, out[1], err_fds[1], err);
         if (!status)
-            status = hand_over(reapers, &request, spec, path, &reaper, err);
+            status = jm_job_hand_over(reapers, &request, spec, path, &reaper, err);
         jm_request_free(&request);
     }
     close_once(&out[1]);

@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What host and reaper say to each other over one SOCK_SEQPACKET socket. One request, one answer; in between the
- * host may say KILL. End of file without BYE means the host died. */
+ * host may say KILL. To a process that it keeps between calls it may say INTERRUPT, which has an answer of its own,
+ * and LEASE, which has none. End of file without BYE means the host died. */
 #ifndef JM_PROTOCOL_H
 #define JM_PROTOCOL_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define JM_REAPER_PROTOCOL 1u
+#define JM_REAPER_PROTOCOL 2u
 #define JM_REAPER_FDS 6           /* most descriptors with one request */
 #define JM_REAPER_INLINE 65536    /* bytes of strings within a request; more travel in a memfd */
 #define JM_REAPER_PATIENCE_NS 2000000000ll /* without one death, then the rest are survivors */
 
-enum jm_reaper_word { JM_REAPER_RUN = 1, JM_REAPER_KILL = 2, JM_REAPER_BYE = 3 };
+enum jm_reaper_word {
+    JM_REAPER_RUN = 1,
+    JM_REAPER_KILL = 2,
+    JM_REAPER_BYE = 3,
+    JM_REAPER_INTERRUPT = 4,      /* SIGINT to the process group of the main process, as from a terminal */
+    JM_REAPER_LEASE = 5
+};
 
 /* Which descriptors come along, in this order behind stdout and stderr; and how to run. */
 enum jm_reaper_flag {
@@ -30,6 +37,13 @@ struct jm_reaper_request {
     uint64_t cpu_ns, fsize, nofile; /* 0: no limit */
 };
 
+/* What holds from now on. */
+struct jm_reaper_lease {
+    uint32_t word, reserved;
+    uint64_t cpu_ns;                /* what the tree may use from now on; 0: as before */
+    uint64_t idle_ns;               /* without another word for so long it is killed and its scratch removed; 0: never */
+};
+
 /* Where it could not go on; `value` is the errno. */
 enum jm_reaper_step {
     JM_STEP_NONE,
@@ -41,7 +55,8 @@ enum jm_reaper_step {
     JM_STEP_LIMITS,
     JM_STEP_CWD,
     JM_STEP_SCOPE,
-    JM_STEP_EXEC
+    JM_STEP_EXEC,
+    JM_STEP_INTERRUPTED           /* no failure, and not the end: the signal was sent */
 };
 
 struct jm_reaper_answer {
@@ -51,7 +66,7 @@ struct jm_reaper_answer {
     uint8_t killed;               /* the main process lived when the tree was killed: on request, */
     uint8_t cpu;                  /* or since the tree had used up its CPU time */
     uint8_t survivors;            /* some of the tree would not die; this reaper is of no further use */
-    uint8_t reserved;
+    uint8_t expired;              /* its lease was over */
     int64_t exec_ns, end_ns;      /* CLOCK_MONOTONIC: exec succeeded, tree empty */
     uint64_t user_us, system_us;  /* of all that was reaped */
     uint64_t peak_kb;             /* of the largest process */

@@ -171,6 +171,14 @@ static int start(struct launch *l)
     return (int)pid;
 }
 
+int jm_reaper_ruleset(int *ruleset)
+{
+    struct { uint64_t fs, net, scoped; } scope = {0, 0, 2 /* LANDLOCK_SCOPE_SIGNAL */};
+    int made = (int)jm_sys(__NR_landlock_create_ruleset, &scope, sizeof scope, 0);
+    *ruleset = made >= 0 ? made : -1;
+    return made == -ENOMEM || made == -EMFILE || made == -ENFILE ? made : 0;
+}
+
 int jm_reaper_start_job(struct jm_reaper_job *job)
 {
     struct launch l = {.job = job, .strings = -1};

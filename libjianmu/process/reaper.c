@@ -8,14 +8,12 @@
 #include "process/sys.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #define HOST 0                      /* the socket; 1 and 2 are copies of it, so that nothing else lands there */
 #define SCRATCH_MOST 64
@@ -30,51 +28,18 @@ static struct {
     int main_pid;                   /* 0: idle */
     bool main_ended;
     bool survivors;                 /* of a job that was answered; no more jobs */
+    int own_scratch;                /* of the job that runs, among the others; -1: none */
+    int64_t lease;                  /* when a job that is kept is over; 0: never */
     uint64_t cpu_ns;                /* 0: no limit */
     int64_t sampled;
     struct jm_reaper_answer answer;
 } r;
 
 void jm_reaper_main(void);
-/* The compiler may ask for these. */
-void *memset(void *to, int byte, size_t n);
-void *memcpy(void *restrict to, const void *restrict from, size_t n);
-
-void *memset(void *to, int byte, size_t n)
-{
-    for (volatile char *p = to; n; n--)
-        *p++ = (char)byte;
-    return to;
-}
-
-void *memcpy(void *restrict to, const void *restrict from, size_t n)
-{
-    const char *s = from;
-    for (volatile char *p = to; n; n--)
-        *p++ = *s++;
-    return to;
-}
-
-static int64_t now(void)
-{
-    struct timespec ts;
-    jm_sys(__NR_clock_gettime, CLOCK_MONOTONIC, &ts);
-    return ts.tv_sec * 1000000000ll + ts.tv_nsec;
-}
-
 static _Noreturn void leave(void)
 {
     for (;;)
         jm_sys(__NR_exit_group, 0);
-}
-
-/* ns < 0: without end */
-static void wait_for(struct pollfd *fds, int count, int64_t ns)
-{
-    struct timespec ts = {ns / 1000000000, ns % 1000000000};
-    if (jm_sys(__NR_ppoll, fds, count, ns < 0 ? NULL : &ts, NULL, 8) <= 0)
-        for (int i = 0; i < count; i++)
-            fds[i].revents = 0;
 }
 
 static void clear_signals(void)
@@ -113,19 +78,19 @@ static int reap(void)
 /* The children of those killed fall to us and are killed in the next round. False: some do not die. */
 static bool kill_tree(void)
 {
-    int64_t begin = now(), last_death = begin;
+    int64_t begin = jm_reaper_now(), last_death = begin;
     for (;;) {
         int deaths = reap();
         if (deaths < 0)
             return true;
-        int64_t t = now();
+        int64_t t = jm_reaper_now();
         if (deaths)
             last_death = t;
         if (t - last_death > JM_REAPER_PATIENCE_NS || t - begin > 4 * JM_REAPER_PATIENCE_NS)
             return false;
         jm_tree_kill_children();
         struct pollfd death = {r.signals, POLLIN, 0};
-        wait_for(&death, 1, 2 * MS);
+        jm_reaper_wait(&death, 1, 2 * MS);
         if (death.revents)
             clear_signals();
     }
@@ -139,13 +104,17 @@ static _Noreturn void leave_when_dead(void)
     leave();
 }
 
+static void remove_scratch(int fd)
+{
+    jm_remove_below(fd);
+    jm_remove_self(fd);
+}
+
 static _Noreturn void host_died(void)
 {
     bool dead = !r.main_pid || kill_tree();
-    for (int i = 0; i < r.scratch_count; i++) {
-        jm_remove_below(r.scratch[i]);
-        jm_remove_self(r.scratch[i]);
-    }
+    for (int i = 0; i < r.scratch_count; i++)
+        remove_scratch(r.scratch[i]);
     if (!dead)
         leave_when_dead();
     leave();
@@ -164,6 +133,15 @@ static void answer_failure(enum jm_reaper_step step, int error)
     answer();
 }
 
+/* Told when it has happened: what the host does next cannot be met by a late signal. */
+static void interrupt(void)
+{
+    struct jm_reaper_answer sent = {.protocol = JM_REAPER_PROTOCOL, .step = JM_STEP_INTERRUPTED};
+    jm_sys(__NR_kill, -r.main_pid, SIGINT); /* not reaped yet, so the number is no stranger's */
+    if (jm_sys(__NR_sendto, HOST, &sent, sizeof sent, MSG_NOSIGNAL, NULL, 0) != sizeof sent)
+        host_died();
+}
+
 static void close_output(void)
 {
     jm_sys(__NR_close, r.out);
@@ -176,7 +154,7 @@ static void finish(bool empty)
 {
     bool was_alive = !r.main_ended;
     bool dead = empty || kill_tree();
-    r.answer.end_ns = now();
+    r.answer.end_ns = jm_reaper_now();
     /* it may have ended by itself after all, before the signal reached it */
     if (was_alive && (!r.main_ended || (WIFSIGNALED(r.answer.value) && WTERMSIG(r.answer.value) == SIGKILL)))
         r.answer.killed = 1;
@@ -204,10 +182,12 @@ static void keep_scratch(int fd)
             jm_sys(__NR_close, r.scratch[i]);
     }
     r.scratch_count = kept;
-    if (fd >= 0 && kept < SCRATCH_MOST)
+    bool room = kept < SCRATCH_MOST;
+    if (fd >= 0 && room)
         r.scratch[r.scratch_count++] = fd;
     else if (fd >= 0)
         jm_sys(__NR_close, fd);
+    r.own_scratch = room ? fd : -1;
 }
 
 static void run(struct jm_reaper_job *job)
@@ -218,8 +198,9 @@ static void run(struct jm_reaper_job *job)
     job->ruleset = r.ruleset;
     jm_tree_open(r.in.request.flags & JM_REAPER_SCAN);
     r.main_pid = jm_reaper_start_job(job);
-    r.answer.exec_ns = r.sampled = now();
+    r.answer.exec_ns = r.sampled = jm_reaper_now();
     r.cpu_ns = r.in.request.cpu_ns;
+    r.lease = 0;
     r.out = job->out;
     r.err = job->err;
     keep_scratch(job->scratch);
@@ -239,6 +220,28 @@ static bool take_descriptors(struct msghdr *m, struct jm_reaper_job *job)
             job->fds[job->fd_count++] = ((const int *)(const void *)CMSG_DATA(c))[i];
     }
     return !(m->msg_flags & (MSG_CTRUNC | MSG_TRUNC));
+}
+
+static uint64_t used_ns(void)
+{
+    return jm_tree_cpu_ns() + (r.answer.user_us + r.answer.system_us) * 1000;
+}
+
+static void take_lease(const struct jm_reaper_lease *lease)
+{
+    r.lease = lease->idle_ns ? jm_reaper_now() + (int64_t)lease->idle_ns : 0;
+    if (lease->cpu_ns)
+        r.cpu_ns = used_ns() + lease->cpu_ns;
+}
+
+/* Nobody asked for it for too long. The host learns of it when it does. */
+static void expire(void)
+{
+    bool dead = kill_tree();
+    if (r.own_scratch >= 0)
+        remove_scratch(r.own_scratch);
+    r.answer.expired = 1;
+    finish(dead);
 }
 
 static void receive(void)
@@ -262,6 +265,12 @@ static void receive(void)
     } else if (word == JM_REAPER_KILL) {
         if (r.main_pid && !r.survivors)
             finish(false);
+    } else if (word == JM_REAPER_INTERRUPT) {
+        if (r.main_pid && !r.survivors)
+            interrupt();
+    } else if (word == JM_REAPER_LEASE && n == sizeof r.in.lease) {
+        if (r.main_pid && !r.survivors)
+            take_lease(&r.in.lease);
     } else if (whole && !r.main_pid) {
         run(&job);
     } else {
@@ -274,11 +283,11 @@ static void receive(void)
 /* The limit holds for the whole tree: what lives, and what was reaped. */
 static void sample(void)
 {
-    int64_t t = now();
+    int64_t t = jm_reaper_now();
     if (t - r.sampled < SAMPLE_NS)
         return;
-    uint64_t used = jm_tree_cpu_ns() + (r.answer.user_us + r.answer.system_us) * 1000;
-    r.sampled = now();
+    uint64_t used = used_ns();
+    r.sampled = jm_reaper_now();
     if (used >= r.cpu_ns) {
         r.answer.cpu = 1;
         finish(false);
@@ -306,18 +315,6 @@ static void watch_host(void)
         r.host = (int)jm_sys(__NR_pidfd_open, host.pid, 0);
 }
 
-/* 0 or -errno; a kernel without the scope is no error. */
-static int make_ruleset(void)
-{
-    struct { uint64_t fs, net, scoped; } scope = {0, 0, 2 /* LANDLOCK_SCOPE_SIGNAL */};
-    r.ruleset = (int)jm_sys(__NR_landlock_create_ruleset, &scope, sizeof scope, 0);
-    if (r.ruleset >= 0)
-        return 0;
-    int error = r.ruleset;
-    r.ruleset = -1;
-    return error == -ENOMEM || error == -EMFILE || error == -ENFILE ? error : 0;
-}
-
 static void set_up(void)
 {
     jm_tree_close_inherited(); /* from here on all are close-on-exec: jobs get none */
@@ -336,7 +333,7 @@ static void set_up(void)
     if (!error)
         error = jm_tree_open(false);
     if (!error)
-        error = make_ruleset();
+        error = jm_reaper_ruleset(&r.ruleset);
     if (error) {
         answer_failure(JM_STEP_SETUP, -error);
         leave();
@@ -360,19 +357,31 @@ static bool reap_and_finish(void)
     return true;
 }
 
+/* How long nothing need happen; -1: without end. What nobody waits for is looked at less often. */
+static int64_t patience(void)
+{
+    int64_t ns = r.cpu_ns ? r.lease ? 20 * SAMPLE_NS : SAMPLE_NS : -1;
+    int64_t left = r.lease ? r.lease - jm_reaper_now() : ns;
+    if (left < ns || ns < 0)
+        ns = r.lease && left < 0 ? 0 : left;
+    return ns;
+}
+
 void jm_reaper_main(void)
 {
     set_up();
     for (;;) {
         bool busy = r.main_pid && !r.survivors;
         struct pollfd fds[3] = {{HOST, POLLIN, 0}, {r.host, POLLIN, 0}, {busy ? r.signals : -1, POLLIN, 0}};
-        wait_for(fds, 3, busy && r.cpu_ns ? SAMPLE_NS : -1);
+        jm_reaper_wait(fds, 3, busy ? patience() : -1);
         if (fds[2].revents && reap_and_finish())
             continue;
         if (fds[0].revents)
             receive();
         else if (fds[1].revents)
             host_died();
+        else if (busy && r.lease && jm_reaper_now() >= r.lease)
+            expire();
         else if (busy && r.cpu_ns)
             sample();
     }

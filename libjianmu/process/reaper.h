@@ -4,7 +4,13 @@
 #define JM_REAPER_H
 
 #include "process/protocol.h"
+#include <poll.h>
 #include <stddef.h>
+
+/* ---- reaper-base.c: instead of a libc ---- */
+int64_t jm_reaper_now(void);
+/* ns < 0: without end */
+void jm_reaper_wait(struct pollfd *fds, int count, int64_t ns);
 
 /* ---- reaper-tree.c: who is below this process ---- */
 /* 0 or -errno. scan: read all of /proc even where the kernel lists children. */
@@ -19,6 +25,7 @@ uint64_t jm_tree_cpu_ns(void);
 /* ---- reaper-job.c: from a request to a process ---- */
 union jm_reaper_message {
     struct jm_reaper_request request;
+    struct jm_reaper_lease lease;
     char bytes[sizeof(struct jm_reaper_request) + JM_REAPER_INLINE + 1];
 };
 
@@ -34,6 +41,8 @@ struct jm_reaper_job {
 
 /* The main process, or 0 and step and error. */
 int jm_reaper_start_job(struct jm_reaper_job *job);
+/* Landlock's signal scope for jobs: 0 or -errno. A kernel without it is no error, and *ruleset then -1. */
+int jm_reaper_ruleset(int *ruleset);
 int jm_reaper_lower_limit(int which, uint64_t soft, uint64_t hard); /* 0 or errno */
 
 #endif
