@@ -78,6 +78,39 @@ struct jianmu_process_end {
 };
 #define JIANMU_PROCESS_END_INIT {(uint32_t)sizeof(struct jianmu_process_end), 0, 0, 0, NULL, NULL, 0, 0, 0, 0}
 
+/* A process that is kept from one call to the next, of one tool, session and plan (or key). It is asked by one frame on
+ * its standard input and answers by one with the same id on its standard output; what it prints to standard error is
+ * output. Zero it, set size, fill in what is needed. */
+struct jianmu_kept {
+    uint32_t size, most;            /* most: of them at once for a tool; the longest idle one makes room; 0: any number */
+    uint64_t flags;                 /* JIANMU_KEPT_RESET */
+    const char *const *argv;
+    const char *const *env;         /* NULL: the environment of a call, HOME and TMPDIR its own */
+    const char *cwd;                /* NULL: a work directory of its own, removed with it */
+    const char *key;                /* names it instead of session and plan; NULL: these do */
+    double idle_s;                  /* unasked for so long it ends; 0: with the runner */
+    double interrupt_s;             /* at deadline or cancel: SIGINT first, and so long to answer before it is killed */
+};
+#define JIANMU_KEPT_INIT {(uint32_t)sizeof(struct jianmu_kept), 0, 0, NULL, NULL, NULL, NULL, 0, 0}
+#define JIANMU_KEPT_RESET 0x1u      /* the one that is there ends first; without a question that is all */
+
+/* What came of a question. Pointers are the core's, valid until the callback returns. */
+struct jianmu_kept_end {
+    uint32_t size;
+    uint32_t reason;                /* a jianmu_reason; exited: it answered, or ended by itself */
+    uint64_t flags;                 /* JIANMU_KEPT_... */
+    int32_t exit_code, signal;      /* of one that is gone */
+    const char *answer, *out;       /* the frame's payload; output since the last answer; a NUL stands behind each */
+    uint64_t answer_len, out_len, out_dropped;
+};
+#define JIANMU_KEPT_END_INIT {(uint32_t)sizeof(struct jianmu_kept_end), 0, 0, 0, 0, NULL, NULL, 0, 0, 0}
+#define JIANMU_KEPT_ANSWERED 0x10u
+#define JIANMU_KEPT_STARTED 0x20u   /* for this question */
+#define JIANMU_KEPT_GONE 0x40u      /* the process, and all it knew; the next question starts a new one */
+#define JIANMU_KEPT_UNASKED 0x80u   /* it was gone before: nobody got the question */
+#define JIANMU_KEPT_IDLE 0x100u     /* gone, since it had been idle for idle_s */
+#define JIANMU_KEPT_PUSHED_OUT 0x200u /* gone, since others needed its place */
+
 /* What the core does for plug-ins. Each takes the context of the running callback first. */
 typedef struct jianmu_services {
     uint32_t size, abi;
@@ -114,6 +147,8 @@ typedef struct jianmu_services {
     int (*frame_read)(jianmu_context *ctx, int fd, uint32_t *type, uint64_t *id, void **data, uint64_t *len); /* *data: the context's, until it ends */
     /* said before a failure: nothing was done, and a repeat may do better */
     void (*transient)(jianmu_context *ctx);
+    /* a question to a kept process, within the limits of the plan; 0 *end says what came of it, -1 it could not be asked */
+    int (*ask)(jianmu_context *ctx, const struct jianmu_kept *kept, const void *question, uint64_t len, struct jianmu_kept_end *end);
 } jianmu_services;
 
 /* Every descriptor begins so. */

@@ -185,6 +185,8 @@ void jianmu_call_set_operator(jianmu_call *call, int operator_act);
 int jianmu_call_confirm(jianmu_call *call, const char *token, jianmu_error **err);
 /* The caller's span (W3C; copied), whose child the call becomes; tracestate or NULL. NULL: that of $TRACEPARENT, if any. */
 int jianmu_call_set_trace(jianmu_call *call, const char *traceparent, const char *tracestate, jianmu_error **err);
+/* Whose state tools that keep some go on with; at most 255 bytes, copied. NULL: the one of all calls without an id. */
+int jianmu_call_set_session(jianmu_call *call, const char *id, jianmu_error **err);
 void jianmu_call_cancel(jianmu_call *call);                   /* any thread; sticks until _reset */
 void jianmu_call_reset(jianmu_call *call);
 void jianmu_call_free(jianmu_call *call);                     /* after the call has returned */

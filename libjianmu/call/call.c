@@ -76,6 +76,16 @@ int jianmu_call_set_ids(jianmu_call *call, const char *run_id, const char *node_
     return 0;
 }
 
+int jianmu_call_set_session(jianmu_call *call, const char *id, jianmu_error **err)
+{
+    size_t len = id ? strlen(id) : 1;
+    if (!len || len > JM_SESSION_LONGEST)
+        return jm_fail(err, JIANMU_INVALID, "session: an id has 1 to %d bytes, not %zu", JM_SESSION_LONGEST, len);
+    if (id && !jm_utf8_is_valid(id, len))
+        return jm_fail(err, JIANMU_INVALID, "session is not valid UTF-8");
+    return copy(&call->session, id) ? jm_fail_memory(err) : 0;
+}
+
 void jianmu_call_set_operator(jianmu_call *call, int operator_act)
 {
     call->operator_act = operator_act;
@@ -94,7 +104,8 @@ int jm_call_copy(jianmu_call *to, const jianmu_call *from)
     to->timeout_s = from->timeout_s;
     to->operator_act = from->operator_act;
     if (copy(&to->run_id, from->run_id) || copy(&to->node_name, from->node_name) ||
-        copy(&to->tool_call_id, from->tool_call_id) || copy(&to->confirmation, from->confirmation)) {
+        copy(&to->tool_call_id, from->tool_call_id) || copy(&to->confirmation, from->confirmation) ||
+        copy(&to->session, from->session)) {
         jm_call_clear(to);
         return -1;
     }
@@ -164,6 +175,7 @@ void jm_call_clear(jianmu_call *call)
     free(call->node_name);
     free(call->tool_call_id);
     free(call->trace_state);
+    free(call->session);
     free(call->confirmation);
 }
 

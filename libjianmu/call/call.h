@@ -18,11 +18,14 @@ struct jianmu_call {
     bool traced;                       /* by its caller */
     struct jm_trace trace;             /* the caller's span */
     char *trace_state;
+    char *session;                     /* NULL: the runner's own */
     atomic_int cancelled;
     atomic_int event_fd;               /* readable once cancelled; -1: nobody asked yet */
     atomic_int timer_fd;               /* readable once cancelled or past a deadline; -1: nobody asked yet */
     atomic_uint word;                  /* JM_WAIT_...: what a caller with a worker waits on; a cancel may outlive that */
 };
+
+#define JM_SESSION_LONGEST 255
 
 #define JM_WAIT_DONE 1u
 #define JM_WAIT_CANCELLED 2u

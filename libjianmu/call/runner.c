@@ -4,6 +4,7 @@
 #include "call/runner.h"
 #include "base/cleanup.h"
 #include "call/services.h"
+#include "call/sessions.h"
 #include "settings/constraints.h"
 #include <string.h>
 #include <sys/mman.h>
@@ -146,6 +147,16 @@ struct jm_reapers *jm_runner_reapers(jianmu_runner *runner, jianmu_error **err)
     return reapers;
 }
 
+struct jm_sessions *jm_runner_sessions(jianmu_runner *runner, jianmu_error **err)
+{
+    pthread_mutex_lock(&runner->lock);
+    if (!runner->sessions)
+        runner->sessions = jm_sessions_new(err);
+    struct jm_sessions *sessions = runner->sessions;
+    pthread_mutex_unlock(&runner->lock);
+    return sessions;
+}
+
 static void free_tool(jianmu_tool *tool)
 {
     jm_plan_free(tool->plan);
@@ -163,6 +174,7 @@ void jm_runner_release(jianmu_runner *r)
         r->tools = tool->next;
         free_tool(tool);
     }
+    jm_sessions_free(r->sessions);
     jm_reapers_free(r->reapers);
     jm_plan_free(r->job_plan);
     jm_limits_free(&r->job_limits);
@@ -189,6 +201,8 @@ void jianmu_runner_free(jianmu_runner *r)
     for (jianmu_tool *tool = forked ? NULL : r->tools; tool; tool = tool->next)
         if (tool->plugin.close && tool->instance && !tool->abandoned)
             tool->plugin.close(tool->instance);
+    if (!forked && r->sessions)
+        jm_sessions_end_idle(r->sessions);
     while (r->backends) {
         jianmu_backend *backend = r->backends;
         r->backends = backend->next;

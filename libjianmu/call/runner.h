@@ -18,6 +18,7 @@ struct jianmu_backend {
 };
 
 struct jm_worker;
+struct jm_sessions;
 
 /* Who hears of its calls, and the trace they stand in. */
 struct jm_listen {
@@ -51,6 +52,7 @@ struct jianmu_runner {
     struct jm_limits job_limits;
     jianmu_backend *job_backend;
     struct jm_reapers *reapers;
+    struct jm_sessions *sessions;  /* made on first use */
     struct jm_worker *idle_workers;
     unsigned abandoned;
     bool closing;
@@ -74,6 +76,7 @@ int jm_toolset_open(jianmu_runner *runner, jianmu_error **err);
 /* The tool of that name, and whose it is. */
 struct jm_item *jm_toolset_find(const jianmu_runner *runner, const char *name, jm_registry **from, jianmu_error **err);
 struct jm_reapers *jm_runner_reapers(jianmu_runner *runner, jianmu_error **err);
+struct jm_sessions *jm_runner_sessions(jianmu_runner *runner, jianmu_error **err);
 
 /* Which of the plan's limits this backend holds. */
 int jm_limits_check(const jianmu_backend *backend, const struct jm_plan *plan, const struct jm_item *tool,

@@ -80,8 +80,7 @@ char *jm_interpreter_path(jm_context *ctx, const char *program, jianmu_error **e
     return copy;
 }
 
-/* argv with the real interpreter first; only the array and its first string are new. */
-static const char **resolve_argv(jm_context *ctx, const char *const *argv, char **program, jianmu_error **err)
+const char **jm_command_resolve(jm_context *ctx, const char *const *argv, char **program, jianmu_error **err)
 {
     size_t count = 0;
     while (argv[count])
@@ -169,7 +168,7 @@ static int run(jm_context *ctx, const struct jianmu_process *p, const char *cons
     jm_auto_fd int cwd = p->cwd ? open(p->cwd, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
     if (p->cwd && cwd < 0)
         return jm_fail_errno(err, JIANMU_INVALID, errno, "directory '%s'", p->cwd);
-    jm_auto_free const char **argv = resolve_argv(ctx, p->argv, &program, err);
+    jm_auto_free const char **argv = jm_command_resolve(ctx, p->argv, &program, err);
     struct jm_reapers *reapers = argv ? jm_runner_reapers(ctx->runner, err) : NULL;
     if (!reapers || fill_spec(ctx, p, &spec, err))
         return -1;

@@ -252,5 +252,6 @@ const struct jianmu_services jm_services = {
     .host_tool = jm_service_host_tool,
     .frame_write = jm_service_frame_write,
     .frame_read = jm_service_frame_read,
+    .ask = jm_service_ask,
     .transient = service_transient,
 };

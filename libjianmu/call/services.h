@@ -28,6 +28,9 @@ void jm_service_workdir_close(jianmu_context *ctx, jianmu_workdir *dir);
 /* tools */
 json_t *jm_service_call_tool(jianmu_context *ctx, json_t *args);
 json_t *jm_service_host_tool(jianmu_context *ctx, const char *const *prefix, json_t *args);
+/* kept processes */
+int jm_service_ask(jianmu_context *ctx, const struct jianmu_kept *kept, const void *question, uint64_t len,
+                   struct jianmu_kept_end *end);
 /* frames */
 int jm_service_frame_write(jianmu_context *ctx, int fd, uint32_t type, uint64_t id, const void *data, uint64_t len);
 int jm_service_frame_read(jianmu_context *ctx, int fd, uint32_t *type, uint64_t *id, void **data, uint64_t *len);
@@ -39,6 +42,8 @@ char **jm_environment_new(jm_context *ctx, const struct jm_workdir *dir, jianmu_
 void jm_environment_free(char **env);
 /* The program argv[0] stands for: python3 is the configured or the real one; new. */
 char *jm_interpreter_path(jm_context *ctx, const char *program, jianmu_error **err);
+/* argv with the real interpreter first: only the array and *program are new. */
+const char **jm_command_resolve(jm_context *ctx, const char *const *argv, char **program, jianmu_error **err);
 /* What the plan sets, put into a process: limits, deadline, cancel, capture. Limits hold for the call: what earlier
  * processes of it have used is taken off. -1: one cannot be had. */
 int jm_process_limits(jm_context *ctx, struct jm_process_spec *spec, jianmu_error **err);

@@ -11,6 +11,8 @@
 
 typedef struct jianmu_process process;
 typedef struct jianmu_process_end process_end;
+typedef struct jianmu_kept kept;
+typedef struct jianmu_kept_end kept_end;
 typedef struct jianmu_head head;
 typedef struct jianmu_tool_plugin tool_plugin;
 typedef struct jianmu_backend_plugin backend_plugin;
@@ -46,6 +48,10 @@ static void requests(void)
     S(process_end) M(process_end, size) M(process_end, reason) M(process_end, exit_code) M(process_end, signal)
     M(process_end, out) M(process_end, err) M(process_end, out_len) M(process_end, err_len)
     M(process_end, out_dropped) M(process_end, err_dropped)
+    S(kept) M(kept, size) M(kept, most) M(kept, flags) M(kept, argv) M(kept, env) M(kept, cwd) M(kept, key)
+    M(kept, idle_s) M(kept, interrupt_s)
+    S(kept_end) M(kept_end, size) M(kept_end, reason) M(kept_end, flags) M(kept_end, exit_code) M(kept_end, signal)
+    M(kept_end, answer) M(kept_end, out) M(kept_end, answer_len) M(kept_end, out_len) M(kept_end, out_dropped)
     S(guard_request) M(guard_request, size) M(guard_request, danger) M(guard_request, flags) M(guard_request, options)
     M(guard_request, tool) M(guard_request, mode) M(guard_request, skill) M(guard_request, run_id)
     M(guard_request, args) M(guard_request, plan) M(guard_request, over_max)
@@ -73,6 +79,7 @@ static void services(void)
     M(jianmu_services, collect) M(jianmu_services, workdir_close) M(jianmu_services, call_tool)
     M(jianmu_services, host_tool) M(jianmu_services, frame_write) M(jianmu_services, frame_read)
     M(jianmu_services, transient)
+    M(jianmu_services, ask)
 }
 
 static void numbers(void)
@@ -80,6 +87,8 @@ static void numbers(void)
     N(JIANMU_DANGER_READ) N(JIANMU_DANGER_WRITE) N(JIANMU_DANGER_DANGEROUS)
     N(JIANMU_READ_ONLY) N(JIANMU_IDEMPOTENT) N(JIANMU_OPEN_WORLD) N(JIANMU_COOPERATES) N(JIANMU_BY_PROCESS) N(JIANMU_TRACES)
     N(JIANMU_ISOLATED) N(JIANMU_IN_PROCESS) N(JIANMU_PROCESS_PRIVATE)
+    N(JIANMU_KEPT_RESET) N(JIANMU_KEPT_ANSWERED) N(JIANMU_KEPT_STARTED) N(JIANMU_KEPT_GONE) N(JIANMU_KEPT_UNASKED)
+    N(JIANMU_KEPT_IDLE) N(JIANMU_KEPT_PUSHED_OUT)
     N(JIANMU_GUARD_EXPLAIN) N(JIANMU_GUARD_OPERATOR) N(JIANMU_ALLOW) N(JIANMU_CONFIRM) N(JIANMU_DENY)
     N(JIANMU_EVENT_STARTED) N(JIANMU_EVENT_COMPLETED) N(JIANMU_EVENT_FAILED) N(JIANMU_EVENT_OTHER)
     N(JIANMU_KIND_TOOL) N(JIANMU_KIND_BACKEND) N(JIANMU_KIND_GUARD) N(JIANMU_KIND_SINK) N(JIANMU_NOTE_TYPE)

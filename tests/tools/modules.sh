@@ -23,7 +23,7 @@ for module in "$JIANMU_BUILD"/tools/*/.libs/*.so; do
         skip "$name: its manual has no warnings" 'mandoc is not installed'
     fi
 done
-for name in run_python run_shell read_file write_file list_dir; do
+for name in run_python python_repl run_shell read_file write_file list_dir; do
     ok "$name was built" test -f "$JIANMU_BUILD/tools/$name/.libs/$name.so"
 done
 tap_done
