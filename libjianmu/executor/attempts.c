@@ -110,6 +110,8 @@ static bool repeat(struct jm_execution *x)
         return false;
     const char *after = ctx->error ? jianmu_code_name(jianmu_error_code(ctx->error))
                                    : jianmu_reason_name(ctx->result->reason);
+    if (jm_guards_again(x->executor->guards, &x->verdict)) /* each attempt is charged */
+        return false;
     if (!sleep_until(ctx->call, until)) {
         jm_attempts_cancelled(x);
         return false;

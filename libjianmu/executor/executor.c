@@ -11,14 +11,22 @@ jianmu_executor *jianmu_executor_new(jianmu_runner *runner, jianmu_error **err)
         return jm_fail_memory(err), NULL;
     executor->runner = runner;
     jm_confirmations_init(&executor->confirmations);
-    return executor;
+    pthread_mutex_init(&executor->lock, NULL);
+    if (!jm_runner_check(runner, err) && (executor->guards = jm_guards_new(runner->config, err)))
+        return executor;
+    jianmu_executor_free(executor);
+    return NULL;
 }
 
 void jianmu_executor_free(jianmu_executor *executor)
 {
     if (!executor)
         return;
+    if (executor->guards)
+        jm_guards_free(executor->guards);
+    jm_known_free(executor);
     jm_confirmations_end(&executor->confirmations);
+    pthread_mutex_destroy(&executor->lock);
     free(executor);
 }
 
@@ -73,12 +81,16 @@ int jm_execute(struct jm_execution *x, jianmu_result **result, jianmu_error **er
         return -1;
     }
     begin(x, result);
-    if (!x->ctx.error && jm_context_cancelled_by_caller(&x->ctx))
+    if (!x->ctx.error && !jm_context_cancelled_by_caller(&x->ctx))
+        jm_judge(x);
+    if (!x->ctx.error && jm_context_cancelled_by_caller(&x->ctx)) /* before, or while somebody was asked */
         jm_attempts_cancelled(x);
     else if (!x->ctx.error)
         jm_attempts(x);
+    jm_judge_settle(x);
     int status = jm_call_end(&x->ctx, err);
     jm_context_end(&x->ctx);
+    json_decref(x->own_args);
     return status;
 }
 

@@ -16,6 +16,7 @@
 struct jianmu_handle {
     struct jm_execution x;
     char *name;
+    json_t *args;
     jianmu_call call;
     jianmu_job job;              /* the caller's, but for where its output goes */
     const jianmu_job *given;
@@ -74,7 +75,7 @@ static void free_handle(struct jianmu_handle *h)
         close(h->event_fd);
     jianmu_result_free(h->result);
     jianmu_error_free(h->error);
-    json_decref(h->x.args);
+    json_decref(h->args);
     jm_call_clear(&h->call);
     pthread_mutex_destroy(&h->lock);
     free(h->name);
@@ -99,15 +100,16 @@ static struct jianmu_handle *make(jianmu_executor *executor, const char *name, c
         h->job.output_data = h;
         h->x.job = &h->job;
     }
-    if (!bad && args && !(h->x.args = jm_json_deep_copy(args)) && !jm_json_can_print(args)) {
+    if (!bad && args && !(h->args = jm_json_deep_copy(args)) && !jm_json_can_print(args)) {
         jm_fail(err, JIANMU_INVALID, "the arguments of tool '%s' are nested too deeply", name ? name : "");
         free_handle(h);
         return NULL;
     }
-    if (bad || (args && !h->x.args)) {
+    if (bad || (args && !h->args)) {
         free_handle(h);
         return jm_fail_memory(err), NULL;
     }
+    h->x.args = h->args;
     return h;
 }
 

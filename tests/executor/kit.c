@@ -8,11 +8,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+const char *kit_guard = "{use: [asks]}";
+
 void kit_open(struct kit *k, const char *yaml, const char *constraints)
 {
     jianmu_error *err = NULL;
     char text[2048];
-    snprintf(text, sizeof text, "execution: {retry_backoff: 0.01%s%s}\n", yaml ? ", " : "", yaml ? yaml : "");
+    snprintf(text, sizeof text, "execution: {retry_backoff: 0.01%s%s}\nguard: %s\n", yaml ? ", " : "", yaml ? yaml : "",
+             kit_guard);
     world_dir = "tests/executor/dir";
     world_open(&k->w, text, constraints);
     k->executor = jianmu_executor_new(k->w.runner, &err);

@@ -11,6 +11,7 @@ struct kit {
     char file[64];               /* a byte for each time a tool has run */
 };
 
+extern const char *kit_guard;    /* what stands behind guard: */
 /* yaml: what stands below execution:, or NULL. */
 void kit_open(struct kit *k, const char *yaml, const char *constraints);
 void kit_close(struct kit *k);

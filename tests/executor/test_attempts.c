@@ -136,7 +136,7 @@ static void test_it_never_started(void **state)
     assert_non_null(r);
     assert_int_equal(jianmu_result_attempts(r), 3);
     assert_int_equal(kit_runs(&k), 1);
-    json_t *attempt = json_object_get(json_array_get(k.w.events, 1), "payload");
+    json_t *attempt = json_object_get(json_array_get(k.w.events, 2), "payload");
     assert_string_equal(kit_text(attempt, "why"), "not_started");
     assert_string_equal(kit_text(attempt, "after"), "unavailable");
     assert_int_equal(json_integer_value(json_object_get(attempt, "of")), 4);
@@ -147,7 +147,10 @@ static void test_it_never_started(void **state)
     r = NULL;
     kit_open(&k, NULL, "{\"mode\": \"moody\"}");
     jianmu_job *job = jianmu_job_new(":", 1);
-    assert_int_equal(jianmu_execute_job(k.executor, job, NULL, &r, &err), 0);
+    jianmu_call *call = jianmu_call_new();
+    jianmu_call_set_operator(call, 1);
+    assert_int_equal(jianmu_execute_job(k.executor, job, call, &r, &err), 0);
+    jianmu_call_free(call);
     assert_int_equal(jianmu_result_attempts(r), 3);
     kit_events(&k, 2, "execution.completed");
     jianmu_result_free(r);
