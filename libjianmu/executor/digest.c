@@ -109,6 +109,7 @@ int jm_confirm_digest(const jm_context *ctx, const json_t *args, uint8_t digest[
     sha256_init(&hash);
     put_text(&hash, ctx->subject);
     put_text(&hash, ctx->tool ? ctx->tool->item->path : NULL);
+    put_text(&hash, ctx->call ? ctx->call->session : NULL);
     put_text(&hash, ctx->backend ? ctx->backend->mode : NULL);
     put(&hash, 'r', &ctx->timeout_s, sizeof ctx->timeout_s);
     for (size_t i = 0; i < ctx->plan->count; i++) {

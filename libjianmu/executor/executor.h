@@ -12,6 +12,7 @@ struct jm_known {
     struct jm_known *next;
     const jianmu_tool *tool;     /* NULL: jobs */
     json_t *values;              /* of its plan, for guards */
+    jianmu_schema *schema;       /* of its arguments; jobs: NULL */
 };
 
 struct jianmu_executor {
@@ -52,6 +53,11 @@ int jm_execute(struct jm_execution *x, jianmu_result **result, jianmu_error **er
 struct jm_known *jm_known_get(jianmu_executor *executor, const jianmu_tool *tool, const struct jm_plan *plan,
                               jianmu_error **err);
 void jm_known_free(jianmu_executor *executor);
+
+/* arguments.c: are these what the tool wants? 0; -1 with an error that holds the complaints. *repaired: new, to be used
+ * instead of args; or NULL. */
+int jm_arguments_check(const struct jm_known *known, const char *tool, json_t *args, json_t **repaired,
+                       jianmu_error **err);
 
 /* judge.c: may it run? 0, or -1 and ctx->error. */
 int jm_judge(struct jm_execution *x);

@@ -5,6 +5,20 @@
 #include "base/cleanup.h"
 #include <string.h>
 
+/* What is wrong with the arguments, as a sentence; null: nothing. */
+static json_t *complaints(jianmu_executor *executor, const jianmu_tool *tool, json_t *args)
+{
+    jianmu_error *why = NULL;
+    json_t *repaired = NULL;
+    struct jm_known *known = jm_known_get(executor, tool, tool->plan, &why);
+    if (known)
+        jm_arguments_check(known, tool->name, args, &repaired, &why);
+    json_decref(repaired);
+    json_t *text = why ? json_string(jianmu_error_message(why)) : json_null();
+    jianmu_error_free(why);
+    return text;
+}
+
 json_t *jianmu_executor_explain(jianmu_executor *executor, const char *name, json_t *args, const jianmu_call *call,
                                 jianmu_error **err)
 {
@@ -24,7 +38,8 @@ json_t *jianmu_executor_explain(jianmu_executor *executor, const char *name, jso
     ctx.timeout_s = call && call->timeout_s > 0 ? call->timeout_s : ctx.plan->timeout_s;
     jm_judge_ask(executor, &ctx, given, true, &verdict);
     jm_context_end(&ctx);
-    if (json_object_set_new(plan, "guard", jm_verdict_json(&verdict))) {
+    if (json_object_set_new(plan, "guard", jm_verdict_json(&verdict)) ||
+        json_object_set_new(plan, "arguments", job || !args ? json_null() : complaints(executor, tool, args))) {
         jm_fail_memory(err);
         return NULL;
     }

@@ -110,7 +110,7 @@ static int check_limits(struct jm_execution *x)
     return jm_limits_check_call(ctx->backend, ctx->plan, limits, own, &ctx->error);
 }
 
-static int check_args(struct jm_execution *x)
+static int check_args(struct jm_execution *x, const struct jm_known *known)
 {
     if (x->job)
         return 0;
@@ -118,6 +118,13 @@ static int check_args(struct jm_execution *x)
         return jm_fail_memory(&x->ctx.error);
     if (!json_is_object(x->args))
         return jm_fail(&x->ctx.error, JIANMU_INVALID, "arguments of tool '%s' must be a JSON object", x->ctx.subject);
+    json_t *repaired = NULL;
+    if (jm_arguments_check(known, x->ctx.subject, x->args, &repaired, &x->ctx.error))
+        return -1;
+    if (repaired) {
+        json_decref(x->own_args);
+        x->args = x->own_args = repaired;
+    }
     return 0;
 }
 
@@ -125,7 +132,7 @@ int jm_judge(struct jm_execution *x)
 {
     jm_context *ctx = &x->ctx;
     struct jm_known *known = jm_known_get(x->executor, ctx->tool, ctx->plan, &ctx->error);
-    if (!known || check_args(x))
+    if (!known || check_args(x, known))
         return -1;
     decide(x->executor, ctx, known, x->args, false, &x->verdict);
     x->judged = true;

@@ -6,7 +6,22 @@
 static void free_known(struct jm_known *k)
 {
     json_decref(k->values);
+    jianmu_schema_free(k->schema);
     free(k);
+}
+
+/* A tool whose schema is no schema is not to be had; that is no fault of the call. */
+static jianmu_schema *make_schema(const jianmu_tool *tool, jianmu_error **err)
+{
+    jianmu_error *why = NULL;
+    jianmu_schema *schema = jianmu_schema_new(tool->item->json, &why);
+    if (schema)
+        return schema;
+    if (jianmu_error_code(why) == JIANMU_INTERNAL)
+        return jm_fail_take(err, why), NULL;
+    jm_fail(err, JIANMU_UNAVAILABLE, "%s", jianmu_error_message(why));
+    jianmu_error_free(why);
+    return NULL;
 }
 
 static struct jm_known *make(const jianmu_tool *tool, const struct jm_plan *plan, jianmu_error **err)
@@ -17,10 +32,13 @@ static struct jm_known *make(const jianmu_tool *tool, const struct jm_plan *plan
     k->tool = tool;
     if (!(k->values = jm_guard_plan_values(plan))) {
         jm_fail_memory(err);
-        free_known(k);
-        return NULL;
+    } else if (tool && !(k->schema = make_schema(tool, err))) {
+        jm_wrap(err, "tool '%s' cannot be used: its schema", tool->name);
+    } else {
+        return k;
     }
-    return k;
+    free_known(k);
+    return NULL;
 }
 
 static struct jm_known *find(jianmu_executor *executor, const jianmu_tool *tool)

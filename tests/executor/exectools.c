@@ -98,6 +98,7 @@ static json_t *deaf(void *self, jianmu_context *ctx, json_t *args)
 
 #define ANY "{\"type\": \"object\"}"
 #define STRICT "{\"type\": \"object\", \"properties\": {\"n\": {\"type\": \"integer\"}, \"list\": {\"type\": \"array\"}}, \"required\": [\"n\"], \"additionalProperties\": false}"
+#define FAR "{\"type\": \"object\", \"properties\": {\"a\": {\"$ref\": \"https://example.org/schema\"}}}"
 #define READS JIANMU_DANGER_READ
 #define WRITES JIANMU_DANGER_WRITE
 JIANMU_TOOL(dies, dies, WRITES, JIANMU_COOPERATES, "Dies.", ANY)
@@ -110,9 +111,10 @@ JIANMU_TOOL(hangs_idempotent, hangs, WRITES, JIANMU_COOPERATES | JIANMU_IDEMPOTE
 JIANMU_TOOL(fails_then_hangs, fails_then_hangs, READS, JIANMU_COOPERATES, "Fails, then hangs.", ANY)
 JIANMU_TOOL(echoes, echoes, READS, JIANMU_COOPERATES | JIANMU_READ_ONLY, "Gives its arguments back.", ANY)
 JIANMU_TOOL(strict, echoes, READS, JIANMU_COOPERATES | JIANMU_READ_ONLY, "Takes a number.", STRICT)
+JIANMU_TOOL(far, echoes, READS, JIANMU_COOPERATES, "Its schema is elsewhere.", FAR)
 JIANMU_TOOL(dangerous, echoes, JIANMU_DANGER_DANGEROUS, JIANMU_COOPERATES, "Dangerous.", ANY)
 JIANMU_TOOL(dangerous_too, echoes, JIANMU_DANGER_DANGEROUS, JIANMU_COOPERATES, "Dangerous.", ANY)
 JIANMU_TOOL(deaf, deaf, READS, 0, "Looks at nothing.", ANY)
 JIANMU_PLUGIN(JIANMU_ITEM(dies), JIANMU_ITEM(dies_idempotent), JIANMU_ITEM(fails), JIANMU_ITEM(fails_idempotent),
     JIANMU_ITEM(fails_reading), JIANMU_ITEM(hangs), JIANMU_ITEM(hangs_idempotent), JIANMU_ITEM(fails_then_hangs),
-    JIANMU_ITEM(echoes), JIANMU_ITEM(strict), JIANMU_ITEM(dangerous), JIANMU_ITEM(dangerous_too), JIANMU_ITEM(deaf))
+    JIANMU_ITEM(echoes), JIANMU_ITEM(strict), JIANMU_ITEM(far), JIANMU_ITEM(dangerous), JIANMU_ITEM(dangerous_too), JIANMU_ITEM(deaf))

@@ -154,6 +154,79 @@ static void test_bad_arguments_never_reach_a_guard(void **state)
     kit_close(&k);
 }
 
+static int run_text(struct kit *k, const char *tool, const char *args, jianmu_result **r, jianmu_error **err)
+{
+    json_t *json = args ? json_text(args) : NULL, *before = json_deep_copy(json);
+    int status = jianmu_execute_tool(k->executor, tool, json, NULL, r, err);
+    assert_true(!json || json_equal(json, before)); /* the caller's are never changed */
+    json_decref(before);
+    json_decref(json);
+    return status;
+}
+
+static void test_arguments_meet_the_schema(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *args, *part;
+    } bad[] = {{NULL, "n"}, {"{\"n\": \"SENTINEL\"}", "/n"}, {"{\"n\": 1, \"SENTINEL\": 2}", "arguments of tool 'strict'"},
+               {"{\"n\": 1, \"list\": \"SENTINEL\"}", "/list"}, {"{\"n\": 1, \"list\": \"{}\"}", "/list"}};
+    struct kit k;
+    open_kit(&k, NULL);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        jianmu_error *err = NULL;
+        jianmu_result *r = NULL;
+        assert_int_equal(run_text(&k, "strict", bad[i].args, &r, &err), -1);
+        assert_int_equal(jianmu_error_code(err), JIANMU_INVALID);
+        if (!strstr(jianmu_error_message(err), bad[i].part))
+            fail_msg("%s", jianmu_error_message(err));
+        json_t *json = jianmu_error_json(err);
+        assert_int_equal(json_array_size(json_object_get(json, "complaints")), 1);
+        json_decref(json);
+        assert_null(find_event(&k, "execution.decision"));
+        const char *said = kit_text(kit_events(&k, 0, "execution.failed"), "error");
+        assert_null(strstr(said, "SENTINEL")); /* what came stays with the caller */
+        jianmu_error_free(err);
+        jianmu_result_free(r);
+    }
+    assert_string_equal(told(), "");
+    kit_close(&k);
+}
+
+static void test_arguments_are_repaired(void **state)
+{
+    (void)state;
+    struct kit k;
+    jianmu_error *err = NULL;
+    jianmu_result *r = NULL;
+    open_kit(&k, NULL);
+    assert_int_equal(run_text(&k, "strict", "{\"n\": 1, \"list\": \"[1, 2]\"}", &r, &err), 0);
+    json_t *want = json_text("{\"n\": 1, \"list\": [1, 2]}");
+    assert_true(json_equal(jianmu_result_value(r), want));
+    json_decref(want);
+    kit_events(&k, 0, "execution.completed");
+    /* and only there: a string that is wanted stays one */
+    assert_int_equal(run_text(&k, "echoes", "{\"list\": \"[1, 2]\"}", &r, &err), 0);
+    assert_true(json_is_string(json_object_get(jianmu_result_value(r), "list")));
+    jianmu_result_free(r);
+    kit_close(&k);
+}
+
+static void test_a_schema_that_is_none(void **state)
+{
+    (void)state;
+    struct kit k;
+    jianmu_error *err = NULL;
+    jianmu_result *r = NULL;
+    open_kit(&k, NULL);
+    assert_int_equal(run_text(&k, "far", "{}", &r, &err), -1);
+    assert_int_equal(jianmu_error_code(err), JIANMU_UNAVAILABLE);
+    assert_non_null(strstr(jianmu_error_message(err), "tool 'far' cannot be used: its schema"));
+    jianmu_error_free(err);
+    kit_events(&k, 0, "execution.failed");
+    kit_close(&k);
+}
+
 /* What the backend does not hold is refused, and nothing is charged. */
 static void test_unsupported_takes_nothing(void **state)
 {
@@ -582,6 +655,11 @@ static void test_explain(void **state)
     assert_true(json_number_value(json_object_get(guard, "retry_after_s")) == 2.5);
     json_decref(plan);
     json_decref(args);
+    args = json_pack("{s:s}", "n", "x");
+    plan = jianmu_executor_explain(k.executor, "strict", args, NULL, &err);
+    assert_non_null(strstr(kit_text(plan, "arguments"), "/n"));
+    json_decref(plan);
+    json_decref(args);
     assert_null(jianmu_executor_explain(k.executor, "nowhere", NULL, NULL, &err));
     assert_int_equal(jianmu_error_code(err), JIANMU_NOT_FOUND);
     jianmu_error_free(err);
@@ -655,6 +733,9 @@ int main(void)
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_the_guard_is_gone),
         cmocka_unit_test(test_bad_arguments_never_reach_a_guard),
+        cmocka_unit_test(test_arguments_meet_the_schema),
+        cmocka_unit_test(test_arguments_are_repaired),
+        cmocka_unit_test(test_a_schema_that_is_none),
         cmocka_unit_test(test_unsupported_takes_nothing),
         cmocka_unit_test(test_each_attempt_is_charged),
         cmocka_unit_test(test_a_token_is_used_once),
