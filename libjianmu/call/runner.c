@@ -124,8 +124,8 @@ jianmu_runner *jianmu_runner_from_constraints(const jianmu_constraints *constrai
     jianmu_runner *r = new_runner(config, constraints, bus, err);
     jianmu_config_free(own); /* the runner holds it */
     if (r && ((skill_dir && jianmu_constraints_set(r->constraints, "skill", skill_dir, err)) ||
-              (builtin_names && !(r->offered = copy_names(builtin_names, err))) || open_default(r, err) ||
-              jm_toolset_open(r, err))) {
+              (builtin_names && !(r->offered = copy_names(builtin_names, err))) || jm_toolset_open(r, err) ||
+              open_default(r, err))) {
         jianmu_runner_free(r);
         return NULL;
     }

@@ -74,12 +74,12 @@ void free(void *p)
 }
 #endif
 
-static char parent[64], plugin_dir[4096], yaml[300];
+static char parent[64], plugin_dir[4096], skill[4096], yaml[400];
 static const char script[] = "#!/bin/sh\necho hello; echo text > file\n";
 
 struct things {
     jianmu_config *config;
-    jianmu_runner *runner;
+    jianmu_runner *runner, *placed;
     jianmu_job *job;
     jianmu_result *result;
     jianmu_call *call;
@@ -99,6 +99,7 @@ static int load(struct things *t, jianmu_error **err)
 
 static void drop(struct things *t)
 {
+    jianmu_runner_free(t->placed);
     jianmu_runner_free(t->runner);
     jianmu_config_free(t->config);
     jianmu_job_free(t->job);
@@ -122,6 +123,17 @@ static int do_job(struct things *t, jianmu_error **err)
     if (!t->job || jianmu_job_add_input(t->job, "d/in", "x", 1, err) || jianmu_job_add_arg(t->job, "a", err))
         return -1;
     return jianmu_run_job(t->runner, t->job, NULL, &t->result, err);
+}
+
+/* A second runner, with a skill and a set of built-in tools, whose tool runs in a second backend. */
+static int do_placed(struct things *t, jianmu_error **err)
+{
+    static const char *const names[] = {"set*", "where", NULL};
+    t->placed = jianmu_runner_from_constraints(NULL, t->config, names, skill, NULL, err);
+    json_t *list = t->placed ? jianmu_runner_tools(t->placed, err) : NULL;
+    const jianmu_tool *tool = list ? jianmu_runner_tool(t->placed, "skill_only", err) : NULL;
+    json_decref(list);
+    return tool ? jianmu_run_tool(t->placed, tool, NULL, NULL, &t->result, err) : -1;
 }
 
 static int count_left(void)
@@ -199,6 +211,12 @@ static void test_memory_tool(void **state)
     sweep_memory(do_tool, true);
 }
 
+static void test_memory_placed(void **state)
+{
+    (void)state;
+    sweep_memory(do_placed, true);
+}
+
 static void test_memory_job(void **state)
 {
     (void)state;
@@ -207,7 +225,7 @@ static void test_memory_job(void **state)
 
 static int all(struct things *t, jianmu_error **err)
 {
-    if (load(t, err) || do_tool(t, err))
+    if (load(t, err) || do_tool(t, err) || do_placed(t, err))
         return -1;
     return do_job(t, err);
 }
@@ -253,10 +271,11 @@ static int prepare(void **state)
     const char *build = getenv("JIANMU_BUILD");
     snprintf(parent, sizeof parent, "/tmp/jm_test_short_XXXXXX");
     snprintf(plugin_dir, sizeof plugin_dir, "%s/tests/call/dir", build ? build : ".");
+    snprintf(skill, sizeof skill, "%s/tests/call/skill", build ? build : ".");
     if (!mkdtemp(parent))
         return -1;
     snprintf(yaml, sizeof yaml, "execution:\n  timeout_s: 30s\n  local:\n    workdir: %s\n    env_allowlist: [PATH, HOME]\n"
-             "tools:\n  'set*':\n    colour: red\n", parent);
+             "tools:\n  'set*':\n    colour: red\n  'skill_*': {mode: eager}\n", parent);
     return 0;
 }
 
@@ -271,6 +290,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory_config),
         cmocka_unit_test(test_memory_tool),
+        cmocka_unit_test(test_memory_placed),
         cmocka_unit_test(test_memory_job),
         cmocka_unit_test(test_descriptors),
     };
