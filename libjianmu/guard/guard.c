@@ -133,17 +133,17 @@ static bool judge(struct jm_guards *guards, size_t i, const struct jianmu_guard_
     return d.verdict != JIANMU_DENY;
 }
 
-static json_t *plan_of(const struct jm_guard_call *call)
+/* The plan with the call's own timeout in it; new. */
+static json_t *own_plan(const struct jm_guard_call *call)
 {
-    if (call->timeout_s <= 0)
-        return json_incref(call->plan);
     jm_auto_json json_t *own = jm_json_copy(call->plan);
     return own && !json_object_set_new(own, "timeout_s", json_real(call->timeout_s)) ? jm_steal(own) : NULL;
 }
 
 void jm_guards_decide(struct jm_guards *guards, const struct jm_guard_call *call, struct jm_verdict *v)
 {
-    jm_auto_json json_t *plan = plan_of(call);
+    jm_auto_json json_t *own = call->timeout_s > 0 ? own_plan(call) : NULL;
+    json_t *plan = call->timeout_s > 0 ? own : call->plan;
     const char *skill = call->skill ? call->skill : json_string_value(json_object_get(plan, "skill"));
     bool graded = call->danger >= JIANMU_DANGER_READ && call->danger <= JIANMU_DANGER_DANGEROUS;
     const struct jianmu_guard_request request = {

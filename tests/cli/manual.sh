@@ -96,7 +96,7 @@ take() { # PAGE NAME
 cc=$(sed -n 's/^CC = //p' "$JIANMU_BUILD/Makefile")
 cflags="-Wall -Wextra -Werror -I$JIANMU_SOURCE/libjianmu $(pkg-config --cflags jansson 2>/dev/null)"
 sanitize=$(sed -n 's/^CFLAGS = //p' "$JIANMU_BUILD/Makefile" | grep -o -- '-fsanitize=[^ ]*')
-mkdir -p more/tools more/backends
+mkdir -p more/tools more/backends more/guards
 take jianmu.3 example.c
 # shellcheck disable=SC2086 # words are wanted
 if $cc $cflags $sanitize example.c -o example -L"$JIANMU_BUILD/.libs" -ljianmu -ljansson 2>cc.err; then
@@ -106,7 +106,7 @@ if $cc $cflags $sanitize example.c -o example -L"$JIANMU_BUILD/.libs" -ljianmu -
 else
     fail "jianmu(3): the example compiles" "$(<cc.err)"
 fi
-for name in hello nap nice; do
+for name in hello nap nice curfew; do
     take jianmu-plugin.3 $name.c
     # shellcheck disable=SC2086
     ok "jianmu-plugin(3): $name compiles" $cc $cflags $sanitize -shared -fPIC $name.c -o $name.so -ljansson
@@ -114,6 +114,9 @@ done
 chmod 755 ./*.so
 cp hello.so nap.so more/tools/
 cp nice.so more/backends/
+cp curfew.so more/guards/
+cli plugins --plugin-dir more --json
+like "the guard of the page is usable" "$out" '"curfew"'
 cli run hello --plugin-dir more --args '{"name": "world"}'
 is "hello runs" "$status $out" "0 Hello, world!"
 cli run hello --plugin-dir more
