@@ -84,7 +84,7 @@ static int fill_registrant(const struct builder *b, const char *member, const st
     json_t *value = json_object_get(json_object_get(note, member), knob->name);
     jianmu_error *why = NULL;
     if (s->layer != JM_UNSET || !value || json_is_null(value) || !(knob->flags & JM_PER_TOOL) ||
-        !strcmp(knob->name, "mode")) /* where it runs is not its author's to say */
+        knob->flags & JM_PER_MODE || !strcmp(knob->name, "mode")) /* where it is shut in is not its author's to say */
         return 0;
     jm_auto_json json_t *coerced = jm_coerce(knob, value, &why);
     if (coerced) {

@@ -73,7 +73,7 @@ JIANMU_TOOL(bare, run, JIANMU_DANGER_READ, JIANMU_READ_ONLY | JIANMU_IDEMPOTENT,
             "{\"type\":\"object\"}")
 JIANMU_TOOL(keyed, run, JIANMU_DANGER_WRITE, JIANMU_COOPERATES, "has keys and defaults",
             "{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"integer\"}},\"x-jianmu\":{"
-            "\"defaults\":{\"timeout_s\":2.0,\"max_output\":2000,\"unheard_of\":1},"
+            "\"defaults\":{\"timeout_s\":2.0,\"max_output\":2000,\"unheard_of\":1,\"mode\":\"boxed\",\"network\":\"host\"},"
             "\"defaults_isolated\":{\"timeout_s\":5.0},\"keys\":{" EVERY_KEY "}}}")
 JIANMU_TOOL(keyed_too, run, JIANMU_DANGER_DANGEROUS, JIANMU_OPEN_WORLD, "has one key of another type",
             "{\"type\":\"object\",\"x-jianmu\":{\"keys\":{\"word\":{\"type\":\"int\",\"default\":1},"

@@ -74,6 +74,10 @@ static const struct row {
     /* the registrant's values where the backend isolates */
     {"", NULL, "boxed", "keyed", "timeout_s", "5.0 default default (tool)"},
     {"", NULL, "boxed", "keyed", "max_output", "2000 default default (tool)"},
+    /* which do not say where it runs, and how it is shut in */
+    {"", NULL, NULL, "keyed", "mode", "\"local\" default default"},
+    {"", NULL, "boxed", "keyed", "network", "\"none\" default default"},
+    {"", NULL, "local", "keyed", "network", "null unset unset"},
     /* the mode itself */
     {"", NULL, NULL, "bare", "mode", "\"local\" default default"},
     {"execution: {tool_runner: Boxed}\n", NULL, NULL, "bare", "mode", "\"boxed\" yaml jianmu.yaml:1"},
