@@ -11,8 +11,20 @@
 #include <string.h>
 
 struct compiler {
+    struct policy *policy;
     char *reason; /* 256 bytes */
 };
+
+/* One place for each different text, as long as there are some. */
+static unsigned place_of(const char *list[REMEMBERED], const char *text)
+{
+    unsigned i = 0;
+    while (i < REMEMBERED && list[i] && strcmp(list[i], text))
+        i++;
+    if (i < REMEMBERED)
+        list[i] = text;
+    return i < REMEMBERED ? i : NOT_REMEMBERED;
+}
 
 static int refuse(struct compiler *c, const char *source, const char *what)
 {
@@ -81,6 +93,7 @@ static int compile_argument(struct compiler *c, const json_t *json, const char *
     a->glob = text(json, "glob");
     if (!pointer || !a->glob == !regex)
         return refuse(c, source, "a pattern of arguments is not understood");
+    a->place = place_of(c->policy->pointers, pointer);
     if (compile_pointer(c, a, pointer))
         return -1;
     if (regex && !(a->regex = jm_pattern_new(regex, strlen(regex), &why))) {
@@ -116,9 +129,10 @@ static int compile_plan(struct compiler *c, const json_t *json, struct rule *rul
     for (; rule->plan_count < count; rule->plan_count++) {
         const json_t *one = json_array_get(list, rule->plan_count);
         int op = word(text(one, "op"), ops);
-        const struct condition condition = {text(one, "name"), (enum op)op, json_object_get(one, "value")};
+        struct condition condition = {text(one, "name"), 0, (enum op)op, json_object_get(one, "value")};
         if (op < 0 || !condition.name || !condition.value)
             return refuse(c, rule->source, "a condition of the plan is not understood");
+        condition.place = place_of(c->policy->names, condition.name);
         rule->plan[rule->plan_count] = condition;
     }
     return 0;
@@ -221,7 +235,7 @@ static int compile_charges(struct compiler *c, struct policy *p, const json_t *s
 
 int policy_compile(struct policy *p, const json_t *guard, char reason[256])
 {
-    struct compiler c = {reason};
+    struct compiler c = {p, reason};
     static const char *const files[] = {"config", "policy"}, *const kinds[] = {"rates", "budgets"};
     size_t most = 1;
     p->text = jm_json_deep_copy(guard);

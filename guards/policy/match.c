@@ -52,10 +52,21 @@ static int one_fits(const struct condition *c, const json_t *value)
     return 0;
 }
 
-/* A number that is not set is a limit that there is not: above all. */
-static int holds(const struct condition *c, const json_t *plan)
+static const json_t *planned(const struct condition *c, struct look *look)
 {
-    const json_t *value = json_object_get(plan, c->name);
+    if (c->place >= REMEMBERED)
+        return json_object_get(look->request->plan, c->name);
+    if (!(look->plan_known & UINT64_C(1) << c->place)) {
+        look->plan[c->place] = json_object_get(look->request->plan, c->name);
+        look->plan_known |= UINT64_C(1) << c->place;
+    }
+    return look->plan[c->place];
+}
+
+/* A number that is not set is a limit that there is not: above all. */
+static int holds(const struct condition *c, struct look *look)
+{
+    const json_t *value = planned(c, look);
     bool unset = !value || json_is_null(value);
     switch (c->op) {
     case UNSET: return unset;
@@ -90,15 +101,27 @@ static const json_t *follow(const struct argument *a, const json_t *value)
     return value;
 }
 
+static const json_t *given(const struct argument *a, struct look *look)
+{
+    const json_t *args = look->request->args;
+    if (!args || a->place >= REMEMBERED)
+        return args ? follow(a, args) : NULL;
+    if (!(look->args_known & UINT64_C(1) << a->place)) {
+        look->args[a->place] = follow(a, args);
+        look->args_known |= UINT64_C(1) << a->place;
+    }
+    return look->args[a->place];
+}
+
 static int text_fits(const struct argument *a, const char *text, size_t len)
 {
     return a->glob ? jm_glob_fits(a->glob, strlen(a->glob), text, len) : jm_pattern_matches(a->regex, text, len, NULL);
 }
 
 /* A text as it is, anything else as JSON. */
-static int argument_fits(const struct argument *a, const json_t *args)
+static int argument_fits(const struct argument *a, struct look *look)
 {
-    const json_t *value = args ? follow(a, args) : NULL;
+    const json_t *value = given(a, look);
     size_t len;
     if (!value)
         return 0;
@@ -114,8 +137,9 @@ uint32_t policy_danger(const struct jianmu_guard_request *request)
     return known ? request->danger : JIANMU_DANGER_DANGEROUS;
 }
 
-int policy_rule_matches(const struct rule *rule, const struct jianmu_guard_request *request)
+int policy_rule_matches(const struct rule *rule, struct look *look)
 {
+    const struct jianmu_guard_request *request = look->request;
     int rc = 1;
     if (rule->dangers && !(rule->dangers & 1u << policy_danger(request)))
         return 0;
@@ -124,8 +148,8 @@ int policy_rule_matches(const struct rule *rule, const struct jianmu_guard_reque
     if (rc == 1 && rule->skill.list)
         rc = policy_globs_fit(&rule->skill, request->skill);
     for (size_t i = 0; i < rule->plan_count && rc == 1; i++)
-        rc = holds(&rule->plan[i], request->plan);
+        rc = holds(&rule->plan[i], look);
     for (size_t i = 0; i < rule->arg_count && rc == 1; i++)
-        rc = argument_fits(&rule->args[i], request->args);
+        rc = argument_fits(&rule->args[i], look);
     return rc;
 }

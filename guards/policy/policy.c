@@ -37,18 +37,17 @@ static struct opinion by_profile(const struct set *set, const struct jianmu_guar
     return o;
 }
 
-static struct opinion opinion(const struct set *set, const size_t *rules, size_t count,
-                              const struct jianmu_guard_request *request)
+static struct opinion opinion(const struct set *set, const size_t *rules, size_t count, struct look *look)
 {
     for (size_t i = 0; i < count; i++) {
         const struct rule *rule = &set->rules[rules[i]];
-        int matches = policy_rule_matches(rule, request);
+        int matches = policy_rule_matches(rule, look);
         if (!matches)
             continue;
         return (struct opinion){matches < 0 ? JIANMU_DENY : rule->verdict, rule, matches < 0, rule->name, rule->source,
                                 matches < 0 ? "a rule of it cannot be evaluated" : rule->message};
     }
-    return by_profile(set, request);
+    return by_profile(set, look->request);
 }
 
 /* At most so many bytes of it, and no half character. */
@@ -93,8 +92,11 @@ int policy_decide(void *instance, jianmu_context *ctx, const struct jianmu_guard
     (void)ctx;
     if (!tool)
         return cannot(d, "which rules it has cannot be said: out of memory");
-    struct opinion own = opinion(&p->sets[OWN], tool->rules[OWN], tool->rule_count[OWN], request);
-    struct opinion policy = opinion(&p->sets[POLICY], tool->rules[POLICY], tool->rule_count[POLICY], request);
+    struct look look;
+    look.request = request;
+    look.plan_known = look.args_known = 0;
+    struct opinion own = opinion(&p->sets[OWN], tool->rules[OWN], tool->rule_count[OWN], &look);
+    struct opinion policy = opinion(&p->sets[POLICY], tool->rules[POLICY], tool->rule_count[POLICY], &look);
     tell(policy.verdict > own.verdict ? &policy : &own, request->tool, d);
     if (d->verdict == JIANMU_DENY)
         return 0;

@@ -20,7 +20,9 @@ struct token {
     size_t index;       /* of a list; SIZE_MAX: it is no index */
 };
 
+enum { REMEMBERED = 64, NOT_REMEMBERED = 64 };
 struct argument {
+    unsigned place;             /* equal for equal pointers, below REMEMBERED */
     struct token *at;
     size_t depth;
     char *keys;                 /* what the tokens point into */
@@ -31,8 +33,16 @@ struct argument {
 enum op { EQUAL, ABOVE, BELOW, GLOB, UNSET };
 struct condition {
     const char *name;
+    unsigned place;             /* the same for names */
     enum op op;
     const json_t *value;
+};
+
+/* What rules have looked for in one call so far. */
+struct look {
+    const struct jianmu_guard_request *request;
+    uint64_t plan_known, args_known;
+    const json_t *plan[REMEMBERED], *args[REMEMBERED];
 };
 
 struct rule {
@@ -106,6 +116,7 @@ enum { OWN, POLICY, TOOLS = 256 };
 struct policy {
     json_t *text;              /* all strings of the rules are in it */
     struct set sets[2];
+    const char *names[REMEMBERED], *pointers[REMEMBERED]; /* that rules look for */
     struct charge *charges;    /* rates, then budgets */
     size_t charge_count;
     pthread_mutex_t lock;      /* over the tables, the tickets, and adding tools */
@@ -124,7 +135,7 @@ void policy_free(struct policy *p);
 /* match.c: 1 it does, 0 it does not, -1 it cannot be said */
 int policy_globs_fit(const struct globs *globs, const char *text);
 uint32_t policy_danger(const struct jianmu_guard_request *request); /* unknown: the worst */
-int policy_rule_matches(const struct rule *rule, const struct jianmu_guard_request *request);
+int policy_rule_matches(const struct rule *rule, struct look *look);
 
 /* tool.c: NULL without memory, or where it cannot be said which rules it has */
 const struct tool *policy_tool(struct policy *p, const char *name);
