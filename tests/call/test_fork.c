@@ -22,6 +22,8 @@ static int in_child(struct world *w, const jianmu_tool *tool, const jianmu_job *
     if (jianmu_runner_tool(w->runner, "where", &err) || jianmu_error_code(err) != JIANMU_FORKED)
         return 3;
     jianmu_error_free(err);
+    if (jianmu_runner_tools(w->runner, NULL) || jianmu_runner_enforces(w->runner, "timeout_s"))
+        return 6;
     jianmu_runner_free(w->runner);
     w->runner = NULL;
     /* one of its own works */
@@ -29,6 +31,12 @@ static int in_child(struct world *w, const jianmu_tool *tool, const jianmu_job *
     jianmu_runner *own = jianmu_runner_from_constraints(w->constraints, w->config, NULL, NULL, NULL, &err);
     if (!own || jianmu_run_job(own, job, NULL, &r, &err) || jianmu_result_exit_code(r) != 5)
         return 4;
+    /* and no backend of the parent's was closed here */
+    const jianmu_tool *placed = jianmu_runner_tool(own, "deep", &err);
+    if (!placed || jianmu_run_tool(own, placed, NULL, NULL, &r, &err) ||
+        json_integer_value(json_object_get(jianmu_result_value(r), "opened")) != 2 ||
+        json_integer_value(json_object_get(jianmu_result_value(r), "closed")) != 0)
+        return 5;
     jianmu_result_free(r);
     jianmu_runner_free(own);
     return 0;
@@ -40,7 +48,8 @@ static void test_forked(void **state)
     struct world w;
     jianmu_error *err = NULL;
     jianmu_result *r = NULL;
-    world_open(&w, NULL, "{\"timeout_s\": 60}");
+    world_open(&w, "tools: {deep: {mode: counted}}\n", "{\"timeout_s\": 60}");
+    jianmu_result_free(call_tool(&w, "deep", NULL, NULL)); /* in a second backend */
     jianmu_job *job = jianmu_job_new("#!/bin/sh\nexit 5\n", 17);
     const jianmu_tool *tool = jianmu_runner_tool(w.runner, "stubborn", &err);
     json_t *args = json_pack("{s:i}", "seconds", 0);
