@@ -44,17 +44,30 @@ void jm_buffer_adds(struct jm_buffer *b, const char *text)
 
 void jm_buffer_addf(struct jm_buffer *b, const char *format, ...)
 {
-    char *text;
     va_list ap;
     va_start(ap, format);
-    int n = vasprintf(&text, format, ap);
+    int n = vsnprintf(NULL, 0, format, ap);
     va_end(ap);
-    if (n < 0) {
+    if (n < 0 || !reserve(b, (size_t)n)) {
         b->failed = true;
         return;
     }
-    jm_buffer_add(b, text, (size_t)n);
-    free(text);
+    va_start(ap, format);
+    vsnprintf(b->data + b->len, (size_t)n + 1, format, ap);
+    va_end(ap);
+    b->len += (size_t)n;
+}
+
+char *jm_vformat(const char *format, va_list ap)
+{
+    va_list again;
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *text = n < 0 ? NULL : malloc((size_t)n + 1);
+    if (text)
+        vsnprintf(text, (size_t)n + 1, format, ap);
+    return text;
 }
 
 char *jm_buffer_take(struct jm_buffer *b)

@@ -20,4 +20,7 @@ void jm_buffer_addf(struct jm_buffer *b, const char *format, ...) __attribute__(
 char *jm_buffer_take(struct jm_buffer *b);
 void jm_buffer_free(struct jm_buffer *b);
 
+/* new, NULL without memory. glibc's vasprintf writes a byte too far where its last realloc fails. */
+char *jm_vformat(const char *format, va_list ap) __attribute__((format(printf, 1, 0)));
+
 #endif

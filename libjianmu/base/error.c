@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 #include "base/error.h"
+#include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 #include <stdio.h>
@@ -37,10 +38,8 @@ static char *make_valid(char *text)
 
 char *jm_vsentence(int errnum, const char *format, va_list ap)
 {
-    char *text = NULL, *whole = NULL;
-    if (vasprintf(&text, format, ap) < 0)
-        return NULL;
-    if (errnum) {
+    char *text = jm_vformat(format, ap), *whole = NULL;
+    if (text && errnum) {
         /* strerrordesc_np: strerror() is neither thread safe nor free of the locale */
         const char *what = strerrordesc_np(errnum);
         if (asprintf(&whole, "%s: %s", text, what ? what : "unknown error") < 0)

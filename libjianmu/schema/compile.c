@@ -52,20 +52,17 @@ static bool find(const json_t *json, const json_t *target, struct jm_buffer *b, 
 int jm_schema_wrong(struct jm_compiler *c, const json_t *json, const char *format, ...)
 {
     struct jm_buffer b = {0};
-    char *text;
     va_list ap;
     va_start(ap, format);
-    int n = vasprintf(&text, format, ap);
+    jm_auto_free char *text = jm_vformat(format, ap);
     va_end(ap);
-    bool found = n >= 0 && find(c->schema->json, json, &b, 0);
+    bool found = text && find(c->schema->json, json, &b, 0);
     if (found && b.len && !b.failed)
         b.data[b.len] = 0;
-    if (n < 0 || b.failed)
+    if (!text || b.failed)
         jm_fail_memory(c->err);
     else
         jm_fail(c->err, JIANMU_INVALID, "%s%s%s", found && b.len ? b.data : "", found && b.len ? ": " : "", text);
-    if (n >= 0)
-        free(text);
     jm_buffer_free(&b);
     return -1;
 }
@@ -123,14 +120,13 @@ static int compile_node(struct jm_compiler *c, struct jm_node *node)
 {
     struct jm_op ops[JM_KEYWORDS];
     bool bare = c->draft == JM_DRAFT_7 && json_object_get(node->json, "$ref");
-    memset(ops, 0, sizeof ops);
     if (!bare && refuse_unknown(c, node))
         return -1;
     for (const struct jm_keyword *k = jm_keywords; k->compile; k++) {
         struct jm_op *op = &ops[node->count];
         if ((bare && k->compile != jm_compile_ref) || (k->drafts && !(k->drafts & c->draft)))
             continue;
-        op->kinds = JM_ANY;
+        *op = (struct jm_op){.kinds = JM_ANY}; /* the one before may have used it, and come to nothing */
         int rc = k->compile(c, node, op);
         if (rc < 0)
             return -1;

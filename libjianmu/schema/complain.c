@@ -63,19 +63,17 @@ int jm_complain_taken(struct jm_run *run, const struct jm_at *at, struct jm_comp
 int jm_complain(struct jm_run *run, const struct jm_at *at, const json_t *value, const char *format, ...)
 {
     struct jm_complaint what = {0};
-    char *text;
     va_list ap;
     if (!jm_complaints_wanted(run))
         return 0;
     va_start(ap, format);
-    int n = vasprintf(&text, format, ap);
+    jm_auto_free char *text = jm_vformat(format, ap);
     va_end(ap);
-    if (n < 0) {
+    if (!text) {
         run->no_memory = true;
         return 0;
     }
     jm_buffer_adds(&what.expected, text);
-    free(text);
     jm_value_describe(&what.found, value);
     return jm_complain_taken(run, at, &what);
 }

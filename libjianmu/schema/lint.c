@@ -21,17 +21,14 @@ struct lint {
 static void report(struct lint *l, const char *level, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static void report(struct lint *l, const char *level, const char *format, ...)
 {
-    char *text;
     va_list ap;
     va_start(ap, format);
-    int n = vasprintf(&text, format, ap);
+    jm_auto_free char *text = jm_vformat(format, ap);
     va_end(ap);
-    if (n < 0 || l->at.failed ||
+    if (!text || l->at.failed ||
         json_array_append_new(l->found, json_pack("{s:s, s:s, s:s, s:s}", "tool", l->tool, "level", level, "at",
                                                   l->at.len ? l->at.data : "", "text", text)))
         l->failed = true;
-    if (n >= 0)
-        free(text);
 }
 
 static bool is_of(const char *name, const char *more, size_t longest)
@@ -207,7 +204,9 @@ json_t *jianmu_tools_lint(const json_t *tools, jianmu_error **err)
     json_t *tool;
     l.failed = !l.found;
     json_array_foreach(tools, i, tool)
-        l.failed = l.failed || check_tool(&l, tool);
+        if (!l.failed && check_tool(&l, tool))
+            l.failed = true;
+    l.failed |= l.at.failed;
     jm_buffer_free(&l.at);
     if (!l.failed)
         return l.found;

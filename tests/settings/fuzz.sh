@@ -11,8 +11,8 @@ for target in yaml json; do
     mkdir -p "$where/$target"
     clang -g -O1 -std=gnu11 -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
         -DJM_BACKENDS_ROOT='"/nonexistent"' -DJM_SYSCONFDIR='"/nonexistent"' -I"$build" -I"$source/libjianmu" \
-        "$source/tests/settings/fuzz_$target.c" "$source"/libjianmu/{base,settings,plugin}/*.c \
-        -o "$where/fuzz_$target" -ljansson -lyaml -lltdl
+        "$source/tests/settings/fuzz_$target.c" "$source"/libjianmu/{base,schema,settings,plugin}/*.c \
+        -o "$where/fuzz_$target" -ljansson -lyaml -lltdl -lpcre2-8 -lm
     (cd "$where" && ./fuzz_$target -max_total_time="$seconds" -timeout=5 -rss_limit_mb=512 -print_final_stats=1 \
         "$where/$target" "$source/tests/settings/corpus/$target")
 done

@@ -8,6 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#ifndef CORPUS
+#define CORPUS "tests/settings/corpus"
+#endif
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void replay(const char *text, size_t len)
@@ -27,7 +31,7 @@ int main(int argc, char **argv)
     char path[4096];
     int count = 0;
     const char *base = strrchr(argv[0], '_');
-    snprintf(path, sizeof path, "%s/tests/settings/corpus/%s", argc > 1 ? argv[1] : getenv("JIANMU_SOURCE"),
+    snprintf(path, sizeof path, "%s/" CORPUS "/%s", argc > 1 ? argv[1] : getenv("JIANMU_SOURCE"),
              base ? base + 1 : "");
     DIR *dir = opendir(path);
     if (!dir) {
