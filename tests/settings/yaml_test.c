@@ -232,7 +232,10 @@ static const struct {
     /* tools */
     {"tools:\n  bare:\n    timeout: 1\n", "3:5: unknown key \"timeout\" in tools.bare; did you mean \"timeout_s\"?"},
     {"tools:\n  bare:\n    word: x\n", "3:5: unknown key \"word\" in tools.bare"},
-    {"tools:\n  bare:\n    mode: local\n", "3:5: unknown key \"mode\" in tools.bare"},
+    {"tools:\n  bare:\n    scope: all\n", "3:5: unknown key \"scope\" in tools.bare"},
+    {"tools:\n  bare:\n    mode: 5\n", "3:11: tools.bare.mode: 5 is not text; put it in quotes"},
+    {"tools:\n  bare:\n    memory: 0\n",
+     "3:13: tools.bare.memory: 0 would mean \"no limit\"; to have none, leave it out"},
     {"tools:\n  keyed:\n    wrod: x\n", "3:5: unknown key \"wrod\" in tools.keyed; did you mean \"word\"?"},
     {"tools:\n  keyd:\n    timeout_s: 1\n", "2:3: tools.keyd: unknown tool \"keyd\", did you mean \"keyed\"?"},
     {"tools:\n  keyed:\n    timeout_s: 0\n",
