@@ -69,6 +69,21 @@ static int check_guard(struct jm_guard_reader *r, const struct jm_node *node, co
     return rc;
 }
 
+/* Each is asked once; one place is kept for "policy", which policy.yaml may bring in. */
+static json_t *read_use(struct jm_guard_reader *r, const struct jm_node *node)
+{
+    json_t *list = jm_guard_texts(r, node, "guard.use", check_guard);
+    bool twice = false;
+    for (size_t i = 1; i < json_array_size(list); i++)
+        for (size_t j = 0; j < i; j++)
+            twice |= json_equal(json_array_get(list, i), json_array_get(list, j));
+    if (json_array_size(list) <= 7 && !twice)
+        return list;
+    json_decref(list);
+    jm_guard_wrong(r, node, twice ? "guard.use: a guard stands here twice" : "guard.use: there may be 7 guards, no more");
+    return NULL;
+}
+
 static int read_max(struct jm_guard_reader *r, const struct jm_node *node)
 {
     if (jm_node_is_null(node))
@@ -92,7 +107,7 @@ static int read_key(struct jm_guard_reader *r, const struct jm_node *node, json_
     if (!strcmp(node->key, "budgets"))
         return jm_guard_put(r, set, "budgets", jm_guard_budgets(r, node));
     if (!strcmp(node->key, "use"))
-        return jm_guard_put(r, whole, "use", jm_guard_texts(r, node, "guard.use", check_guard));
+        return jm_guard_put(r, whole, "use", read_use(r, node));
     if (!strcmp(node->key, "time_limit"))
         return jm_guard_put(r, whole, "time_limit", jm_guard_number(r, node, "guard.time_limit", JM_SECONDS, 1e-3, 60));
     return jm_guard_put(r, whole, "confirm_expires",

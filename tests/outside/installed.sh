@@ -15,6 +15,7 @@ ok "the smallest tool builds" ${CC:-cc} -std=c99 $flags hello.c -o "$dir/tools/h
 ok "the backend builds" ${CC:-cc} -std=gnu11 $flags setpriv.c -o "$dir/backends/setpriv.so" $(pkg-config --libs jansson)
 is "pkg-config names the plug-in directories" "$(pkg-config --variable=toolsdir jianmu)" "$(pkg-config --variable=libdir jianmu)/jianmu/tools"
 ok "the tools are installed there" test -f "$(pkg-config --variable=toolsdir jianmu)/read_file.so"
+ok "the guard is installed in its own" test -f "$(pkg-config --variable=guardsdir jianmu)/policy.so"
 ok "and no libtool archive" test -z "$(find "$(pkg-config --variable=toolsdir jianmu)/.." -name '*.la')"
 cat >caller.c <<'C'
 #include <jianmu.h>

@@ -107,6 +107,8 @@ static const struct {
     {"guard:\n  use: [noted]\n  profile: dev\n",
      "2:3: guard.use: profile, rules, rates and budgets are held by the guard \"policy\", which the list does not name"},
     {"guard:\n  use: [notde]\n", "2:9: guard.use: unknown guard \"notde\", did you mean \"noted\"?"},
+    {"guard:\n  use: [noted, policy, noted]\n", "2:8: guard.use: a guard stands here twice"},
+    {"guard:\n  time_limit: 5m\n", "2:15: guard.time_limit: \"5m\" is too large, at most 60.0"},
     {"guard:\n  confirm_expires: 0\n", "2:20: guard.confirm_expires: 0 is too small"},
     {"guard:\n  max: {timout_s: 5}\n",
      "2:9: \"timout_s\" is no setting that can have a maximum; did you mean \"timeout_s\"?"},
