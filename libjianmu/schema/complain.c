@@ -108,6 +108,17 @@ static const char *member(const json_t *object, const char *name)
     return text ? text : "";
 }
 
+/* What came, without its value. */
+static const char *kind_found(const char *found)
+{
+    static const char *const kinds[][2] = {{"the string ", "a string"}, {"the number ", "a number"},
+                                           {"the property ", "another"}, {"the name ", "another"}};
+    for (size_t i = 0; i < jm_countof(kinds); i++)
+        if (!strncmp(found, kinds[i][0], strlen(kinds[i][0])))
+            return kinds[i][1];
+    return found;
+}
+
 char *jm_schema_text(const json_t *complaints, bool values)
 {
     struct jm_buffer b = {0};
@@ -120,7 +131,8 @@ char *jm_schema_text(const json_t *complaints, bool values)
         if (values)
             jm_buffer_adds(&b, member(item, "text"));
         else
-            jm_buffer_addf(&b, "%s%sexpected %s", at, *at ? ": " : "", member(item, "expected"));
+            jm_buffer_addf(&b, "%s%sexpected %s, found %s", at, *at ? ": " : "", member(item, "expected"),
+                           kind_found(member(item, "found")));
     }
     return jm_buffer_take(&b);
 }

@@ -11,8 +11,8 @@
  * where nothing was to be done. 0, or -1 without memory. Cheap, but a check first is cheaper: most calls are good. */
 int jm_schema_repair(const jianmu_schema *schema, const json_t *args, json_t **repaired, jianmu_error **err);
 
-/* new: complaints of jianmu_schema_check as one sentence; NULL without memory. values: also what came, which may be
- * somebody's secret. */
+/* new: complaints of jianmu_schema_check as one sentence; NULL without memory. values: as it came, which may be
+ * somebody's secret; else only what kind of value came. */
 char *jm_schema_text(const json_t *complaints, bool values);
 
 #endif

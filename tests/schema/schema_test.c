@@ -107,8 +107,10 @@ static void complaints(void **state)
          "the number 2; /2: expected null, found the number 3; /3: expected null, found the number 4; /4: expected null, found "
          "the number 5");
     jm_auto_free char *quiet = said(WEATHER, "{\"city\":\"s3cret!\",\"days\":\"s3cret!\",\"unit\":\"s3cret!\",\"s3cret!\":1}", false);
-    assert_string_equal(quiet, "/unit: expected one of \"celsius\", \"kelvin\"; /days: expected an integer; expected no other "
-                        "properties than \"city\", \"unit\", \"days\", \"tags\", \"at\"");
+    assert_string_equal(quiet, "/unit: expected one of \"celsius\", \"kelvin\", found a string; /days: expected an integer, found "
+                        "a string; expected no other properties than \"city\", \"unit\", \"days\", \"tags\", \"at\", found another");
+    jm_auto_free char *other = said(WEATHER, "{\"city\":12345,\"tags\":{}}", false);
+    assert_string_equal(other, "/city: expected a string, found a number; /tags: expected an array, found an object");
 }
 
 static void long_things_are_cut(void **state)
