@@ -96,6 +96,7 @@ struct session {
     jianmu_constraints *constraints;
     jianmu_bus *bus;
     jianmu_runner *runner;
+    jianmu_executor *executor;
     jianmu_call *call;
     bool scoped; /* the constraints name a scope, so they may not apply */
 };
@@ -113,6 +114,9 @@ int slurp(int fd, char **data, size_t *len); /* new, a NUL behind it; 0 or -1 an
 /* events.c */
 int events_open(const struct cli *cli, struct session *s); /* makes the bus; -1 after saying why */
 void events_close(struct session *s);                      /* says what was lost, frees the bus */
+
+/* confirm.c: what needs confirmation is asked on the terminal, or was confirmed by --yes */
+void confirm_with(struct cli *cli, jianmu_executor *executor);
 
 /* signals.c: the first interrupt cancels the call, the second ends us. */
 int signals_catch(jianmu_call *call); /* before threads are made */

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct cli_option explain_options[] = {{"keys", NULL, NULL, "list every key: type, default, where it may stand"},
+const struct cli_option explain_options[] = {
+    {"args", "JSON|@FILE|-", NULL, "the arguments that the call would have"},
+    {"keys", NULL, NULL, "list every key: type, default, where it may stand"},
                                              {0}};
 
 /* A string as it is, the rest as JSON; new. */
@@ -17,6 +19,32 @@ static char *cell(const json_t *value)
     if (json_is_string(value))
         return strdup(json_string_value(value));
     return jianmu_json_text(value, 0);
+}
+
+/* "guard: confirm (rule no-etc, jianmu.yaml:12): sentence" */
+static void print_verdict(const json_t *guard)
+{
+    const char *rule = json_string_value(json_object_get(guard, "rule"));
+    const char *source = json_string_value(json_object_get(guard, "source"));
+    const char *message = json_string_value(json_object_get(guard, "message"));
+    const char *verdict = json_string_value(json_object_get(guard, "verdict"));
+    out("guard: ");
+    put_clean(verdict ? verdict : "unknown");
+    if (rule || source) {
+        out(" (");
+        if (rule) {
+            out("rule ");
+            put_clean(rule);
+        }
+        out("%s", rule && source ? ", " : "");
+        put_clean(source ? source : "");
+        out(")");
+    }
+    if (message) {
+        out(": ");
+        put_clean(message);
+    }
+    out("\n");
 }
 
 static int print_plan(json_t *plan)
@@ -50,6 +78,12 @@ static int print_plan(json_t *plan)
         put_clean(notice);
         out("\n");
     }
+    print_verdict(json_object_get(plan, "guard"));
+    const char *complaint = json_string_value(json_object_get(plan, "arguments"));
+    if (complaint) {
+        put_clean(complaint);
+        out("\n");
+    }
     return status;
 }
 
@@ -58,9 +92,13 @@ static int explain_call(struct cli *cli)
     struct session s = {0};
     jianmu_error *err = NULL;
     int status = session_open(cli, &s);
-    json_t *plan = NULL;
-    if (!status && !(plan = jianmu_runner_explain(s.runner, cli->words[0], s.call, &err)))
+    json_t *plan = NULL, *args = NULL;
+    const char *text = cli_value(cli, "args");
+    if (!status && text)
+        args = json_argument("args", text, &status);
+    if (!status && !(plan = jianmu_executor_explain(s.executor, cli->words[0], args, s.call, &err)))
         status = report_error(cli, err, EXIT_NOT_FOUND);
+    json_decref(args);
     if (plan)
         status = cli->json ? put_json(plan) : print_plan(plan);
     json_decref(plan);

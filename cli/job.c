@@ -156,7 +156,8 @@ static int run_job(struct cli *cli, struct session *s, const jianmu_job *job, in
 {
     jianmu_error *err = NULL;
     jianmu_result *result = NULL;
-    if (jianmu_run_job(s->runner, job, s->call, &result, &err)) {
+    jianmu_call_set_operator(s->call, 1); /* the script was named by whoever sits here */
+    if (jianmu_execute_job(s->executor, job, s->call, &result, &err)) {
         jianmu_result_free(result);
         return report_error(cli, err, EXIT_NOT_FOUND);
     }

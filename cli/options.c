@@ -30,7 +30,7 @@ const struct cli_option cli_common[] = {
     {"plugin-dir", "DIR", NULL, "a plug-in directory, searched first; repeatable"},
     {"events", "FILE", NULL, "append each event to FILE as a line of JSON"},
     {"json", NULL, NULL, "print one JSON object"},
-    {"yes", NULL, NULL, "confirm in advance; does nothing yet"},
+    {"yes", NULL, NULL, "confirm what would have to be confirmed"},
     {"help", NULL, NULL, "show this text (also -h)"},
     {"version", NULL, NULL, "show the version"},
     {0}};
@@ -111,7 +111,7 @@ static int unknown_option(const struct cli *cli, const char *name, int len)
     const char *near = NULL, *owner = NULL;
     snprintf(word, sizeof word, "%.*s", len, name);
     for (const struct cli_command *c = cli_commands; c->name; c++)
-        if (c != cli->command && find_option(c->options, name, (size_t)len))
+        if (!owner && c != cli->command && find_option(c->options, name, (size_t)len))
             owner = c->name;
     if (owner && cli->command)
         return cli_usage(cli, "option '--%.*s' belongs to 'jianmu %s'", len, name, owner);

@@ -57,8 +57,7 @@ static int call_tool(struct cli *cli, struct session *s, const char *name, json_
     jianmu_error *err = NULL;
     jianmu_result *result = NULL;
     say_notice(s, name);
-    const jianmu_tool *tool = jianmu_runner_tool(s->runner, name, &err);
-    bool ran = tool && !jianmu_run_tool(s->runner, tool, args, s->call, &result, &err);
+    bool ran = !jianmu_execute_tool(s->executor, name, args, s->call, &result, &err);
     int status = ran ? print_result(cli, result) : report_error(cli, err, EXIT_NOT_FOUND);
     if (ran && jianmu_result_abandoned(result)) /* its thread still runs: nothing may be torn down under it */
         _exit(out_finish(status));

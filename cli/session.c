@@ -28,9 +28,10 @@ int report_error(const struct cli *cli, jianmu_error *err, int not_found)
         break;
     }
     say("%s", jianmu_error_message(err));
+    if (jianmu_error_code(err) == JIANMU_NEEDS_CONFIRMATION)
+        say("--yes confirms it, where there is no terminal to ask on");
     if (cli->json) {
-        json_t *object = json_pack("{s:{s:s, s:s}}", "error", "code", jianmu_code_name(jianmu_error_code(err)),
-                                   "message", jianmu_error_message(err));
+        json_t *object = json_pack("{s:o}", "error", jianmu_error_json(err));
         put_json(object);
         json_decref(object);
     }
@@ -288,7 +289,11 @@ int session_open(struct cli *cli, struct session *s)
     if (events_open(cli, s) || signals_catch(s->call))
         return EXIT_COULD_NOT;
     s->runner = jianmu_runner_from_constraints(s->constraints, s->config, NULL, NULL, s->bus, &err);
-    return s->runner ? 0 : report_error(cli, err, EXIT_COULD_NOT);
+    s->executor = s->runner ? jianmu_executor_new(s->runner, &err) : NULL;
+    if (!s->executor)
+        return report_error(cli, err, EXIT_COULD_NOT);
+    confirm_with(cli, s->executor);
+    return 0;
 }
 
 void say_notice(struct session *s, const char *subject)
@@ -303,6 +308,7 @@ void say_notice(struct session *s, const char *subject)
 void session_close(struct session *s)
 {
     signals_release();
+    jianmu_executor_free(s->executor);
     jianmu_runner_free(s->runner);
     events_close(s);
     jianmu_call_free(s->call);

@@ -3,37 +3,37 @@
 . "$JIANMU_SOURCE/tests/cli/common.sh" || exit 1
 
 code='{"code": "print(6 * 7)"}'
-cli run run_python --args "$code"
+cli run run_python --yes --args "$code"
 is "arguments as text" "$status $out" "0 42"
 echo "$code" >args.json
-cli run run_python --args @args.json
+cli run run_python --yes --args @args.json
 is "arguments in a file" "$status $out" "0 42"
-is "arguments on standard input" "$("$jianmu" run run_python --args - <args.json)" 42
+is "arguments on standard input" "$("$jianmu" run run_python --yes --args - <args.json)" 42
 cli --args=x run run_python
 is "an own option before the command" "$status" 2
 mkdir data
 printf 'a\nb' >data/f.txt
 cli run read_file --workspace data --args '{"path": "f.txt"}'
 is "anything but a string is compact JSON" "$out" '{"content":"a\nb","offset":0,"size":3}'
-"$jianmu" run run_python --args '{"code": "print(chr(228) + chr(10) + chr(0x5efa))"}' >raw
+"$jianmu" run run_python --yes --args '{"code": "print(chr(228) + chr(10) + chr(0x5efa))"}' >raw
 is "a string is raw, with one newline" "$(od -An -tx1 raw)" " c3 a4 0a e5 bb ba 0a"
 cli run list_dir --workspace data
 is "no arguments are an empty object" "$status $(member 'it["entries"][0]["name"]')" "0 f.txt"
-cli run run_python --args "$code" --json
+cli run run_python --yes --args "$code" --json
 is "--json is one object" "$(member '[it["reason"], it["value"], it["exit_code"]]')" '["exited", "42", 0]'
 is "on one line" "$(printf '%s\n' "$out" | wc -l)" 1
 cli run write_file --workspace data --args '{"path": "g.txt", "content": "x"}'
 is "a workspace is read-only" "$status $(ls data)" "1 f.txt"
 cli run write_file --workspace data:rw --args '{"path": "g.txt", "content": "x"}'
 is "unless it is rw" "$status $(<data/g.txt)" "0 x"
-cli run run_python --args '{"code": "print(\"x\" * 5000)"}' --max-output 300
+cli run run_python --yes --args '{"code": "print(\"x\" * 5000)"}' --max-output 300
 is "text is cut to --max-output characters" "${#out}" 300
 like "and the rest is counted on standard error" "$err" '^jianmu: 4700 characters'
 cli job <(echo 'print(1)') --constraints '{"scope": "tools", "timeout_s": 5}'
 like "constraints out of scope are passed over, and it is said" "$status $out $err" '^0 1 jianmu: .*scope'
 cli job <(echo 'print(1)') --constraints '{"scope": "tools", "mode": "nosuch"}'
 like "so is a mode out of scope" "$status $out $err" '^0 1 jianmu: mode: not heeded, .*"tools" has no jobs'
-cli run run_python --args '{"code": "print(2)"}' --constraints '{"execution": {"scope": "skill", "mode": "nosuch"}}'
+cli run run_python --yes --args '{"code": "print(2)"}' --constraints '{"execution": {"scope": "skill", "mode": "nosuch"}}'
 like "for tools, too" "$status $out $err" '^0 2 jianmu: mode: not heeded, .*"skill" has no tool calls'
 cli job <(echo 'print(1)') --constraints '{"scope": "skill", "mode": "nosuch"}'
 is "in scope it counts" "$status" 125
@@ -51,26 +51,26 @@ for line in open(sys.argv[1]):
     p = e["payload"]
     assert set(e) == {"event", "time", "run_id", "node_name", "tool_call_id", "payload"}, e
     assert e["run_id"] is None and line.endswith("\n"), e
-    print(e["event"], p["backend"], p["tool"], p.get("reason", p.get("code", "-")))
+    print(e["event"], p["backend"], p["tool"], p.get("verdict", p.get("reason", p.get("code", "-"))))
 PY
 }
-cli run run_python --args "$code" --events ev
+cli run run_python --yes --args "$code" --events ev
 is "a call: started, completed" "$(events ev)" \
-    $'execution.started local run_python -\nexecution.completed local run_python exited'
+    $'execution.started local run_python -\nexecution.decision local run_python confirm\nexecution.completed local run_python exited'
 is "the file is the owner's alone" "$(stat -c %a ev)" 600
 cli job <(echo 'print(1)') --events ev
-is "a second call is appended" "$(events ev | tail -n 2)" \
-    $'execution.started local job -\nexecution.completed local job exited'
-cli run run_python --timeout 300ms --args '{"code": "while True: pass"}' --events ev2
+is "a second call is appended" "$(events ev | tail -n 3)" \
+    $'execution.started local job -\nexecution.decision local job confirm\nexecution.completed local job exited'
+cli run run_python --yes --timeout 300ms --args '{"code": "while True: pass"}' --events ev2
 is "a timeout: failed" "$(events ev2)" \
-    $'execution.started local run_python -\nexecution.failed local run_python timeout'
+    $'execution.started local run_python -\nexecution.decision local run_python confirm\nexecution.failed local run_python timeout'
 is "its payload" "$(python3 -c '
 import json, sys
 p = json.loads(open("ev2").readlines()[-1])["payload"]
 print(p["error"], p["timeout_s"])')" "tool_timeout: timed out after 0.3s 0.3"
 cli job <(echo 'print(1)') --network none --events ev3
 is "a refused call: started, failed" "$(events ev3)" \
-    $'execution.started local job -\nexecution.failed local job unsupported'
+    $'execution.started local job -\nexecution.decision local job confirm\nexecution.failed local job unsupported'
 is "its sentence is the one on standard error" "jianmu: $(python3 -c '
 import json
 print(json.loads(open("ev3").readlines()[-1])["payload"]["error"])')" "$err"
@@ -80,7 +80,7 @@ is "a file for events that cannot be opened" "$status $out $err" \
 if [ -c /dev/full ]; then
     cli job <(echo 'print(1)') --events /dev/full
     is "events that cannot be written break no call" "$status $out" "0 1"
-    is "but it is said, once" "$err" "jianmu: events: 2 events were lost (jsonl)"
+    is "but it is said, once" "$err" "jianmu: events: 3 events were lost (jsonl)"
 else
     skip "events that cannot be written break no call" "no /dev/full"
 fi
@@ -89,7 +89,7 @@ for i in 1 2 3 4; do
 done
 wait
 is "several writers share a file, lines stay whole" "$(events shared | sort | uniq -c | tr -s ' ')" \
-    $' 4 execution.completed local job exited\n 4 execution.started local job -'
+    $' 4 execution.completed local job exited\n 4 execution.decision local job confirm\n 4 execution.started local job -'
 
 # ---- gc ----
 cli gc

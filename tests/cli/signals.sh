@@ -40,7 +40,8 @@ while read -r name want; do
 import json, sys
 for line in open(sys.argv[1]):
     e = json.loads(line)
-    print(e["event"], e["payload"].get("reason"))' "events.$name")" $'execution.started None\nexecution.failed cancelled'
+    if e["event"] != "execution.decision":
+        print(e["event"], e["payload"].get("reason"))' "events.$name")" $'execution.started None\nexecution.failed cancelled'
     like "$name: a sentence" "$(<said.err)" 'cancelled'
 done <<'SIGNALS'
 INT 130

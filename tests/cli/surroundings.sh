@@ -23,7 +23,7 @@ works() {
     out=$("$@" job "$job" --out "$kept" --timeout 60.5s 2>"$tap_tmp/stderr") || status=$?
     is "$name: a job" "$status $out $(cat "$kept/kept" 2>&1)" "0 1.5 True True x"
     status=0
-    out=$("$@" run run_python --timeout 60.5s --args '{"code": "print(1.5)"}' 2>"$tap_tmp/stderr") || status=$?
+    out=$("$@" run run_python --yes --timeout 60.5s --args '{"code": "print(1.5)"}' 2>"$tap_tmp/stderr") || status=$?
     is "$name: a tool" "$status $out" "0 1.5"
     out=$("$@" explain job --timeout 60.5 --json 2>/dev/null)
     is "$name: a plan" "$(member 'it["settings"]["timeout_s"]["value"]')" 60.5

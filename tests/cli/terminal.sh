@@ -57,7 +57,7 @@ like "text of any script passes" "$out" '\\u5efa\\u6728 \\xe9\\n'
 like "also where it comes in pieces" "$out" '\\x1b\[32mgreen\\x1b\[m\\u5efa\\n\\\\x1b\]x\\nend \\\\xe5\\\\xbb'
 like "and the job ends well" "$out" "^0 "
 is "what goes to a file is raw" "$("$jianmu" job escapes.py | sha256sum)" "$(python3 escapes.py </dev/null | sha256sum)"
-on_terminal "" "$jianmu" run run_python --args '{"code": "print(chr(27) + chr(93) + \"52;c;eA\" + chr(7) + \"x\")"}'
+on_terminal "" "$jianmu" run run_python --yes --args '{"code": "print(chr(27) + chr(93) + \"52;c;eA\" + chr(7) + \"x\")"}'
 like "a tool's text is treated the same" "$out" '\\\\x1b\]52;c;eA\\\\x07x\\n'
 bad=$'x\e]0;owned\a'
 on_terminal "" "$jianmu" job "$bad"

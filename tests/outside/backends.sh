@@ -21,7 +21,7 @@ for mode in local setpriv; do run_table; done
 at=$JIANMU_SOURCE/examples/placement/jianmu.yaml
 place() { "${jianmu[@]}" --config "$at" "$@" 2>&1; }
 backend() { sed -n 's/.*"execution.completed".*"backend": *"\([a-z]*\)".*/\1/p' "$tap_tmp/events"; rm "$tap_tmp/events"; }
-is "a tool in the mode its rule names" "$(place run run_python --args '{"code": "print(6 * 7)"}' --events "$tap_tmp/events")" 42
+is "a tool in the mode its rule names" "$(place run run_python --yes --args '{"code": "print(6 * 7)"}' --events "$tap_tmp/events")" 42
 is "its events name that backend" "$(backend)" setpriv
 place run hello --args '{"name": "you"}' --events "$tap_tmp/events" >"$tap_tmp/out"
 is "another where the file says" "$(backend) $(<"$tap_tmp/out")" "local Hello, you!"
@@ -32,6 +32,6 @@ printf 'tools:\n  hello:\n    memory: 64m\n' >"$tap_tmp/memory.yaml"
 like "a limit of one tool is asked for" "$("${jianmu[@]}" --config "$tap_tmp/memory.yaml" run hello 2>&1)" \
     'cannot enforce memory .*memory.yaml:3'
 is "the command line goes before rules" \
-    "$(place run run_python --mode local --args '{"code": "print(1)"}' --events "$tap_tmp/events") $(backend)" "1 local"
+    "$(place run run_python --yes --mode local --args '{"code": "print(1)"}' --events "$tap_tmp/events") $(backend)" "1 local"
 ok "a backend fits into 120 lines" test "$(wc -l <"$JIANMU_SOURCE/examples/setpriv/setpriv.c")" -lt 120
 tap_done

@@ -87,9 +87,9 @@ table_tools() {
     like "$mode: and says why" "$err" 'name: a string is needed'
     table_run run nosuch
     is "$mode: no such tool is 127" "$status" 127
-    table_run run run_python --args '{"code": "print(6 * 7)"}' --timeout 30
+    table_run run run_python --yes --args '{"code": "print(6 * 7)"}' --timeout 30
     is "$mode: run_python" "$status:$out" "0:42"
-    table_run run run_python --args '{"code": "while True: pass"}' --timeout 1
+    table_run run run_python --yes --args '{"code": "while True: pass"}' --timeout 1
     is "$mode: run_python in time" "$status" 124
     mkdir -p "$here/space"
     table_run run write_file --workspace "$here/space:rw" --args '{"path": "f", "content": "abc"}'
