@@ -89,7 +89,6 @@ static int start(jm_context *ctx, struct jm_session *session, const struct jianm
     spec.fsize = ctx->plan->fsize;
     spec.nofile = ctx->plan->nofile;
     session->process = jm_kept_start(reapers, &spec, err);
-    session->started = session->process;
     jm_environment_free(own);
     return session->process ? 0 : -1;
 }
@@ -161,7 +160,7 @@ static int ask(jm_context *ctx, struct jm_session *session, const struct jianmu_
     struct iovec parts[] = {{header, sizeof header}, {(void *)(uintptr_t)question, len}};
     struct jm_exchange x = {.parts = parts, .part_count = 2, .take = listen_to, .data = &l};
     struct jm_exchange_end e;
-    bool started = !session->started;
+    bool started = !session->process;
     if (random_id(&l.id, err) || fill_exchange(ctx, how, &x, err) || (started && start(ctx, session, how, err)))
         return -1;
     jm_frame_header(header, JM_FRAME_REQUEST, l.id, len);
@@ -224,7 +223,8 @@ int jm_service_ask(jianmu_context *public, const struct jianmu_kept *given, cons
         sessions = jm_runner_sessions(ctx->runner, &err);
     if (!sessions)
         return jm_context_fail(ctx, err);
-    struct jm_session *session = jm_session_take(sessions, ctx, how.key ? NULL : ctx->plan, id, how.most);
+    struct jm_wanted wanted = {how.key ? NULL : ctx->plan, id, how.most, question, how.flags & JIANMU_KEPT_RESET};
+    struct jm_session *session = jm_session_take(sessions, ctx, &wanted);
     if (!session)
         return -1;
     struct jianmu_kept_end lost = JIANMU_KEPT_END_INIT;

@@ -40,7 +40,7 @@ void jm_session_end(struct jm_session *session, uint64_t lost)
     jm_kept_free(jm_steal(session->process)); /* first: what lives would write on */
     jm_workdir_close(jm_steal(session->dir));
     session->lost = session->asked ? lost : 0;
-    session->started = session->asked = false;
+    session->asked = false;
     session->idle_until = 0;
 }
 
@@ -72,7 +72,7 @@ static size_t count_living(struct jm_sessions *s, const struct jm_plan *plan, st
     size_t count = 0;
     *oldest = NULL;
     for (struct jm_session *one = s->first; one; one = one->next) {
-        bool living = one->plan == plan && (one->started || one->busy);
+        bool living = one->plan == plan && (one->busy || one->living);
         count += living;
         if (living && !one->busy)
             *oldest = one;
@@ -97,7 +97,7 @@ static void forget_oldest(struct jm_sessions *s)
 {
     size_t count = 0;
     for (struct jm_session **at = &s->first, *one; (one = *at);) {
-        bool dead = !one->started && !one->busy;
+        bool dead = !one->busy && !one->living;
         if (dead && (!one->lost || ++count > JM_SESSIONS_LOST)) {
             *at = one->next;
             free_session(one);
@@ -111,9 +111,10 @@ void jm_session_return(struct jm_sessions *s, struct jm_session *session)
 {
     pthread_mutex_lock(&s->lock);
     session->busy = false;
+    session->living = session->process;
     unlink_session(s, session);
     push_front(s, session);
-    if (!session->started)
+    if (!session->living)
         forget_oldest(s);
     atomic_fetch_add(&s->changes, 1);
     pthread_mutex_unlock(&s->lock);
@@ -133,31 +134,30 @@ static struct jm_session *add(struct jm_sessions *s, const struct jm_plan *plan,
 }
 
 /* With the lock: the session, or NULL and in *victim one that has to go first, or neither: wait. */
-static struct jm_session *try_take(struct jm_sessions *s, jm_context *ctx, const struct jm_plan *plan, const char *id,
-                                   size_t most, struct jm_session **victim)
+static struct jm_session *try_take(struct jm_sessions *s, jm_context *ctx, const struct jm_wanted *w,
+                                   struct jm_session **victim)
 {
-    struct jm_session *session = find(s, plan, id), *oldest;
+    struct jm_session *session = find(s, w->plan, w->id), *oldest;
     *victim = NULL;
     if (session && session->busy)
         return NULL;
-    if (!session || !session->started) {
-        if (most && count_living(s, plan, &oldest) >= most) {
-            if (oldest)
-                oldest->busy = true;
-            *victim = oldest;
-            return NULL;
-        }
-        if (!session && !(session = add(s, plan, id))) {
-            jm_fail_memory(&ctx->error);
-            return NULL;
-        }
+    bool starts = w->asks && (!session || (!session->living && (w->resets || !session->lost)));
+    if (starts && w->most && count_living(s, w->plan, &oldest) >= w->most) {
+        if (oldest)
+            oldest->busy = true;
+        *victim = oldest;
+        return NULL;
+    }
+    if (!session && !(session = add(s, w->plan, w->id))) {
+        jm_fail_memory(&ctx->error);
+        return NULL;
     }
     session->busy = true;
     return session;
 }
 
 /* True: it is no use to wait on. */
-static bool give_up(jm_context *ctx, const char *id, size_t most)
+static bool give_up(jm_context *ctx, const struct jm_wanted *w)
 {
     char seconds[32];
     jianmu_error *err = NULL;
@@ -169,21 +169,20 @@ static bool give_up(jm_context *ctx, const char *id, size_t most)
         ctx->failed = true;
         return true;
     }
-    jm_fail(&err, JIANMU_BUSY, "session '%s' of '%s' had no turn within %ss: another call has it, or all of its %zu sessions "
-            "are at work", id, ctx->subject, jm_print_seconds(ctx->timeout_s, seconds), most);
+    jm_fail(&err, JIANMU_BUSY, "session '%s' of '%s' had no turn within %ss: another call has it, or as many as may live "
+            "are at work", w->id, ctx->subject, jm_print_seconds(ctx->timeout_s, seconds));
     jm_context_fail(ctx, err);
     return true;
 }
 
-struct jm_session *jm_session_take(struct jm_sessions *s, jm_context *ctx, const struct jm_plan *plan, const char *id,
-                                   size_t most)
+struct jm_session *jm_session_take(struct jm_sessions *s, jm_context *ctx, const struct jm_wanted *wanted)
 {
     for (;;) {
         struct jm_session *victim;
         pthread_mutex_lock(&s->lock);
         unsigned seen = atomic_load(&s->changes);
         struct jm_session *expired = find_expired(s);
-        struct jm_session *session = expired ? NULL : try_take(s, ctx, plan, id, most, &victim);
+        struct jm_session *session = expired ? NULL : try_take(s, ctx, wanted, &victim);
         pthread_mutex_unlock(&s->lock);
         if (session)
             return session;
@@ -192,7 +191,7 @@ struct jm_session *jm_session_take(struct jm_sessions *s, jm_context *ctx, const
             jm_session_return(s, expired ? expired : victim);
             continue;
         }
-        if (give_up(ctx, id, most))
+        if (give_up(ctx, wanted))
             return NULL;
         int64_t until = jm_now() + LOOK;
         jm_futex_wait(&s->changes, seen, ctx->deadline && ctx->deadline < until ? ctx->deadline : until);
@@ -204,7 +203,7 @@ static struct jm_session *take_idle(struct jm_sessions *s)
 {
     pthread_mutex_lock(&s->lock);
     struct jm_session *one = s->first;
-    while (one && (one->busy || !one->started))
+    while (one && (one->busy || !one->living))
         one = one->next;
     if (one)
         one->busy = true;

@@ -15,8 +15,8 @@ struct jm_session {
     char *id;
     struct jm_kept *process;     /* NULL: not started yet, or lost */
     struct jm_workdir *dir;      /* its own: HOME, TMPDIR, where it starts */
-    bool busy;
-    bool started;
+    bool busy;                   /* a call has it: all but this and the next are that call's alone */
+    bool living;                 /* it had a process when it was returned */
     bool asked;                  /* it has been given a question: there may be something to lose */
     uint64_t lost;               /* JIANMU_KEPT_...: why its process is gone, not told to anybody yet; 0: nothing to tell */
     int64_t idle_until;          /* when the reaper kills it; 0: never */
@@ -24,10 +24,14 @@ struct jm_session {
 
 struct jm_sessions;
 struct jm_sessions *jm_sessions_new(jianmu_error **err);
-/* Waited for while another call has it; plan: NULL where the id says it all; most: sessions of the plan that may live at
- * once, the longest idle one makes room. NULL: no turn came in time (busy), or an error was set, or the call was cancelled. */
-struct jm_session *jm_session_take(struct jm_sessions *sessions, jm_context *ctx, const struct jm_plan *plan,
-                                   const char *id, size_t most);
+struct jm_wanted {
+    const struct jm_plan *plan;  /* NULL: the id says it all */
+    const char *id;
+    size_t most;                 /* sessions of the plan that may live at once: the longest idle one makes room; 0: any number */
+    bool asks, resets;           /* a process will be needed; also where there is a loss to tell */
+};
+/* Waited for while another call has it. NULL: no turn came in time (busy), an error was set, or the call was cancelled. */
+struct jm_session *jm_session_take(struct jm_sessions *sessions, jm_context *ctx, const struct jm_wanted *wanted);
 void jm_session_return(struct jm_sessions *sessions, struct jm_session *session);
 /* Ends its process and removes its directory; the session is still taken. */
 void jm_session_end(struct jm_session *session, uint64_t lost);

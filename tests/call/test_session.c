@@ -100,11 +100,13 @@ static void test_a_loss_is_told_once(void **state)
     expect(&w, "keeper", "a", "{\"question\": \"\", \"most\": 2}", "2", ANSWERED);
     expect(&w, "keeper", "c", "{\"question\": \"\", \"most\": 2}", "1", FIRST);
     expect(&w, "keeper", "b", "{\"question\": \"\", \"most\": 2}", "", LOST | JIANMU_KEPT_PUSHED_OUT);
-    expect(&w, "keeper", "a", "{\"question\": \"\", \"most\": 3}", "", LOST | JIANMU_KEPT_PUSHED_OUT);
+    expect(&w, "keeper", "a", "{\"question\": \"\", \"most\": 2}", "3", ANSWERED); /* telling it cost nobody his place */
     expect(&w, "keeper", "b", "{\"question\": \"\", \"most\": 3}", "1", FIRST);
     expect(&w, "keeper", "c", "{\"question\": \"\", \"most\": 3}", "2", ANSWERED);
-    expect(&w, "keeper", "d", "{\"question\": \"exit 3\"}", "", JIANMU_KEPT_STARTED | JIANMU_KEPT_GONE);
-    expect(&w, "keeper", "d", "{\"question\": \"\"}", "1", FIRST);
+    expect(&w, "keeper", "d", "{\"question\": \"\", \"most\": 3}", "1", FIRST); /* in the place of a */
+    expect(&w, "keeper", "a", "{\"question\": \"\", \"most\": 3, \"flags\": 1}", "1", FIRST); /* a reset is a new start */
+    expect(&w, "keeper", "e", "{\"question\": \"exit 3\"}", "", JIANMU_KEPT_STARTED | JIANMU_KEPT_GONE);
+    expect(&w, "keeper", "e", "{\"question\": \"\"}", "1", FIRST);
     world_close(&w);
 }
 
