@@ -133,6 +133,16 @@ wait_for() {
     done
 }
 
+# run_under VARIABLE: the program that it names is run by the words of $JIANMU_UNDER from now on, where that is set.
+run_under() {
+    [ -n "${JIANMU_UNDER-}" ] || return 0
+    local -n program=$1
+    local script=$tap_tmp/under-${program##*/}
+    printf '#!%s\nexec %s %q "$@"\n' "$BASH" "$JIANMU_UNDER" "$program" >"$script"
+    chmod 755 "$script"
+    program=$script
+}
+
 # alive PID: runs, and is not a zombie.
 alive() {
     local state

@@ -8,6 +8,7 @@ jianmu=$JIANMU_BUILD/cli/.libs/jianmu
 [ -x "$jianmu" ] || jianmu=$JIANMU_BUILD/cli/jianmu
 export LD_LIBRARY_PATH=$JIANMU_BUILD/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 [ -x "$jianmu" ] || bail "$jianmu is not built"
+run_under jianmu
 
 plugins=$tap_tmp/plugins
 bash "$JIANMU_SOURCE/tests/plugin-dir.sh" "$plugins" "$JIANMU_BUILD" || bail 'no plug-in directory'

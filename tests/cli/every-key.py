@@ -12,6 +12,7 @@ BUILD, SOURCE = os.environ["JIANMU_BUILD"], os.environ["JIANMU_SOURCE"]
 jianmu = os.path.join(BUILD, "cli/.libs/jianmu")
 if not os.access(jianmu, os.X_OK):
     jianmu = os.path.join(BUILD, "cli/jianmu")
+command = [*os.environ.get("JIANMU_UNDER", "").split(), jianmu]
 here = tempfile.mkdtemp(prefix="jianmu-test.")
 env = {"PATH": os.environ["PATH"], "HOME": here, "LD_LIBRARY_PATH": os.path.join(BUILD, ".libs"),
        "JIANMU_PLUGIN_PATH": os.path.join(here, "plugins")}
@@ -19,7 +20,7 @@ count = failed = 0
 
 
 def run(*args):
-    done = subprocess.run([jianmu, *args], env=env, cwd=here, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    done = subprocess.run([*command, *args], env=env, cwd=here, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -63,12 +63,12 @@ refused "an unknown tool" 127 "unknown tool \"run_pyton\", did you mean \"run_py
 cli run run_pyton --json
 is "its code" "$status $(member 'it["error"]["code"]')" "127 not_found"
 like "its sentence is there too" "$(member 'it["error"]["message"]')" 'run_python'
-cli run run_python --yes --args '{"code": "print(6 * 7)"}'
+cli run run_python --yes --timeout 60 --args '{"code": "print(6 * 7)"}'
 is "a tool that succeeds" "$status $out $err" "0 42 "
-cli run run_python --yes --args '{"code": "1/0"}'
+cli run run_python --yes --timeout 60 --args '{"code": "1/0"}'
 is "a tool that fails: status and value" "$status $out" '1 {"error":"ZeroDivisionError: division by zero"}'
 like "a tool that fails: message" "$err" '^jianmu: .*ZeroDivisionError'
-cli run run_python --yes --json --args '{"code": "1/0"}'
+cli run run_python --yes --timeout 60 --json --args '{"code": "1/0"}'
 is "a tool that fails: reason" "$status $(member 'it["reason"]')" "1 tool_failed"
 cli run run_python --yes --timeout 500ms --args '{"code": "while True: pass"}'
 is "a tool whose time is over: status" "$status" 124

@@ -171,7 +171,7 @@ is "sizes and hashes are there" \
     "$(member '[[a["size"], a["sha256"][:8]] for a in it["artifacts"] if a["path"] == "run.sh"]')" \
     '[[1, "2d711642"]]'
 echo 'import time; open("kept", "w").write("x"); print("partial", flush=True); time.sleep(60)' >late.py
-cli job late.py --timeout 1500ms --out late
+cli job late.py --timeout 5s --out late
 is "a timeout keeps output and artifacts" "$status $out $(<late/kept)" "124 partial x"
 ok "nothing is left at the end" nothing_left
 tap_done

@@ -3,37 +3,37 @@
 . "$JIANMU_SOURCE/tests/cli/common.sh" || exit 1
 
 code='{"code": "print(6 * 7)"}'
-cli run run_python --yes --args "$code"
+cli run run_python --yes --timeout 60 --args "$code"
 is "arguments as text" "$status $out" "0 42"
 echo "$code" >args.json
-cli run run_python --yes --args @args.json
+cli run run_python --yes --timeout 60 --args @args.json
 is "arguments in a file" "$status $out" "0 42"
-is "arguments on standard input" "$("$jianmu" run run_python --yes --args - <args.json)" 42
+is "arguments on standard input" "$("$jianmu" run run_python --yes --timeout 60 --args - <args.json)" 42
 cli --args=x run run_python
 is "an own option before the command" "$status" 2
 mkdir data
 printf 'a\nb' >data/f.txt
 cli run read_file --workspace data --args '{"path": "f.txt"}'
 is "anything but a string is compact JSON" "$out" '{"content":"a\nb","offset":0,"size":3}'
-"$jianmu" run run_python --yes --args '{"code": "print(chr(228) + chr(10) + chr(0x5efa))"}' >raw
+"$jianmu" run run_python --yes --timeout 60 --args '{"code": "print(chr(228) + chr(10) + chr(0x5efa))"}' >raw
 is "a string is raw, with one newline" "$(od -An -tx1 raw)" " c3 a4 0a e5 bb ba 0a"
 cli run list_dir --workspace data
 is "no arguments are an empty object" "$status $(member 'it["entries"][0]["name"]')" "0 f.txt"
-cli run run_python --yes --args "$code" --json
+cli run run_python --yes --timeout 60 --args "$code" --json
 is "--json is one object" "$(member '[it["reason"], it["value"], it["exit_code"]]')" '["exited", "42", 0]'
 is "on one line" "$(printf '%s\n' "$out" | wc -l)" 1
 cli run write_file --workspace data --args '{"path": "g.txt", "content": "x"}'
 is "a workspace is read-only" "$status $(ls data)" "1 f.txt"
 cli run write_file --workspace data:rw --args '{"path": "g.txt", "content": "x"}'
 is "unless it is rw" "$status $(<data/g.txt)" "0 x"
-cli run run_python --yes --args '{"code": "print(\"x\" * 5000)"}' --max-output 300
+cli run run_python --yes --timeout 60 --args '{"code": "print(\"x\" * 5000)"}' --max-output 300
 is "text is cut to --max-output characters" "${#out}" 300
 like "and the rest is counted on standard error" "$err" '^jianmu: 4700 characters'
 cli job <(echo 'print(1)') --constraints '{"scope": "tools", "timeout_s": 5}'
 like "constraints out of scope are passed over, and it is said" "$status $out $err" '^0 1 jianmu: .*scope'
 cli job <(echo 'print(1)') --constraints '{"scope": "tools", "mode": "nosuch"}'
 like "so is a mode out of scope" "$status $out $err" '^0 1 jianmu: mode: not heeded, .*"tools" has no jobs'
-cli run run_python --yes --args '{"code": "print(2)"}' --constraints '{"execution": {"scope": "skill", "mode": "nosuch"}}'
+cli run run_python --yes --timeout 60 --args '{"code": "print(2)"}' --constraints '{"execution": {"scope": "skill", "mode": "nosuch"}}'
 like "for tools, too" "$status $out $err" '^0 2 jianmu: mode: not heeded, .*"skill" has no tool calls'
 cli job <(echo 'print(1)') --constraints '{"scope": "skill", "mode": "nosuch"}'
 is "in scope it counts" "$status" 125
@@ -54,7 +54,7 @@ for line in open(sys.argv[1]):
     print(e["event"], p["backend"], p["tool"], p.get("verdict", p.get("reason", p.get("code", "-"))))
 PY
 }
-cli run run_python --yes --args "$code" --events ev
+cli run run_python --yes --timeout 60 --args "$code" --events ev
 is "a call: started, completed" "$(events ev)" \
     $'execution.started local run_python -\nexecution.decision local run_python confirm\nexecution.completed local run_python exited'
 is "the file is the owner's alone" "$(stat -c %a ev)" 600

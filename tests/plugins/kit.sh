@@ -5,6 +5,7 @@ umask 022
 . "$JIANMU_SOURCE/tests/tap.sh" || exit 1
 built=$JIANMU_BUILD/tests/plugins
 look=$built/look
+run_under look
 dir=$(cd "$tap_tmp" && pwd -P) || bail "no temporary directory"
 export JIANMU_TEST_MARK=$tap_tmp/mark
 

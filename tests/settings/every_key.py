@@ -10,6 +10,7 @@ import sys
 import tempfile
 
 BUILD = os.environ["JIANMU_BUILD"]
+UNDER = os.environ.get("JIANMU_UNDER", "").split()
 NAMES = {"network": ["net-a", "net-b", "net-c", "net-d", "net-e"], "scope": ["tools", "all", "tools", "all", "tools"],
          "mode": ["boxed", "local", "boxed", "local", "boxed"]}
 ORDER = ["yaml", "tools", "constraints", "call"]  # from the lowest up
@@ -30,7 +31,7 @@ class Probe:
     def __init__(self, where, env):
         self.base = {"dirs": [where], "sysconfdir": os.path.join(where, "etc"),
                      "plugin_root": os.path.join(where, "none")}
-        self.process = subprocess.Popen([os.path.join(BUILD, "tests/settings/probe")], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([*UNDER, os.path.join(BUILD, "tests/settings/probe")], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, env=env, text=True, encoding="utf-8")
 
     def ask(self, **request):

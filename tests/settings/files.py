@@ -9,6 +9,7 @@ import sys
 import tempfile
 
 BUILD = os.environ["JIANMU_BUILD"]
+UNDER = os.environ.get("JIANMU_UNDER", "").split()
 PROBE = os.path.join(BUILD, "tests/settings/probe")
 root = os.path.realpath(tempfile.mkdtemp(prefix="jianmu-files-"))
 count = 0
@@ -67,7 +68,7 @@ def ask(env=None, program=PROBE, drop=False, **request):
     clean = {"PATH": os.environ.get("PATH", ""), "HOME": path("home")}
     clean |= {k: v for k, v in os.environ.items() if k.startswith(("ASAN", "LSAN", "UBSAN", "LD_"))}
     other = {"user": 65534, "group": 65534, "extra_groups": []} if drop else {}
-    done = subprocess.run([program, json.dumps(base | request)], cwd=path("cwd"), env=clean | (env or {}),
+    done = subprocess.run([*UNDER, program, json.dumps(base | request)], cwd=path("cwd"), env=clean | (env or {}),
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False, **other)
     try:
         return json.loads(done.stdout)

@@ -12,6 +12,7 @@ import time
 
 build = os.environ["JIANMU_BUILD"]
 source = os.environ["JIANMU_SOURCE"]
+under = os.environ.get("JIANMU_UNDER", "").split()
 tmp = tempfile.mkdtemp(prefix="jianmu-test.")
 count = failures = 0
 
@@ -76,7 +77,7 @@ def call(tool, args, constraints=None, settings=None, config=None, env=None, can
     config = dict(config or {})
     if settings:
         config["tools"] = {tool: settings}
-    command = [*prefix, os.environ.get("JIANMU_CALL") or os.path.join(build, "tests/tools/call")]
+    command = [*prefix, *under, os.environ.get("JIANMU_CALL") or os.path.join(build, "tests/tools/call")]
     if cancel_ms:
         command += ["-c", str(cancel_ms)]
     if times > 1:
