@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define MOST_FILES 4096u
 
@@ -258,6 +259,9 @@ static int scan_dir(struct scan *s, struct seen *seen, size_t *seen_count)
 {
     jm_auto_place struct jm_place place = JM_PLACE_INIT;
     __attribute__((cleanup(names_free))) struct names names = {0};
+    struct stat st;
+    if (stat(s->path, &st) && (errno == ENOENT || errno == ENOTDIR)) /* few directories have all kinds */
+        return 0;
     int rc = jm_trust_dir(s->path, &place, &s->r);
     if (rc > 0)
         return 0;
