@@ -115,7 +115,11 @@ void free(void *p)
 static const char yaml[] =
     "plugins:\n  path: [/nonexistent]\nexecution:\n  timeout_s: 1m30s\n  boxed: {memory: 1g, names: [a, b], pairs: {k: "
     "v}}\n"
-    "  docker: {env_allowlist: [A, B], image: i}\ntools:\n  'k*': {timeout_s: 5, word: '3'}\n  job: {fsize: 1m}\n";
+    "  docker: {env_allowlist: [A, B], image: i}\ntools:\n  'k*': {timeout_s: 5, word: '3'}\n  job: {fsize: 1m}\n"
+    "guard:\n  profile: dev\n  use: [policy]\n  max: {nofile: 100}\n"
+    "  rules: [{name: n, tool: ['k*'], danger: read, mode: local, args: [{at: /a, regex: '^a+$'}, {at: '', glob: '*'}], "
+    "plan: {timeout_s: {above: 5}, network: none, env: A}, then: deny, message: m}]\n"
+    "  rates: [{calls: 5, per: 1m, key: run}]\n  budgets: [{per: run, output: 1m}]\n";
 static const char asked[] =
     "{\"execution\":{\"memory\":\"64m\",\"env\":{\"A\":\"b\"},\"scope\":\"tools\",\"timeout_s\":\"9s\"}}";
 
@@ -125,7 +129,7 @@ static json_t *describe(const jianmu_config *config, const jianmu_constraints *c
     const struct jm_item *tool = jm_registry_find(config->registry, JIANMU_KIND_TOOL, "keyed", err);
     struct jm_plan *one = tool ? jm_plan_new(config, c, "boxed", "keyed", tool, err) : NULL;
     struct jm_plan *two = one ? jm_plan_new(config, c, NULL, "job", NULL, err) : NULL;
-    json_t *all = two ? json_pack("[o, o, o, o, o, o, b, b]", jm_plan_json(one), jm_plan_json(two),
+    json_t *all = two ? json_pack("[O, o, o, o, o, o, o, b, b]", jm_config_guard(config), jm_plan_json(one), jm_plan_json(two),
                                   jianmu_config_keys(config), jianmu_config_tools(config),
                                   jianmu_config_backends(config), jianmu_config_plugins(config),
                                   jm_plan_check_max(one, 601, NULL), jm_plan_check_max(two, 601, NULL))
