@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -52,6 +53,24 @@ static void use_file(struct append *a, int fd, const struct stat *st)
     a->torn = ends_torn(a->path, st);
 }
 
+/* Where no new one can be had the old one goes on. */
+static void follow_rotation(struct append *a)
+{
+    struct stat st;
+    if (!a->regular || (!stat(a->path, &st) && st.st_ino == a->ino && st.st_dev == a->dev))
+        return;
+    int fd = open_file(a->path, &st);
+    if (fd >= 0)
+        use_file(a, fd, &st);
+}
+
+static void look_around(struct append *a)
+{
+    struct rlimit largest;
+    follow_rotation(a);
+    a->quiet = !a->regular || getrlimit(RLIMIT_FSIZE, &largest) || largest.rlim_cur != RLIM_INFINITY;
+}
+
 int append_open(struct append *a, const char *path)
 {
     struct stat st;
@@ -65,18 +84,17 @@ int append_open(struct append *a, const char *path)
     }
     pthread_mutex_init(&a->lock, NULL);
     use_file(a, fd, &st);
+    look_around(a);
     return 0;
 }
 
-/* Where no new one can be had the old one goes on. */
-static void follow_rotation(struct append *a)
+static ssize_t plain_write(int fd, const struct iovec *parts, int count)
 {
-    struct stat st;
-    if (!a->regular || (!stat(a->path, &st) && st.st_ino == a->ino && st.st_dev == a->dev))
-        return;
-    int fd = open_file(a->path, &st);
-    if (fd >= 0)
-        use_file(a, fd, &st);
+    ssize_t n;
+    do
+        n = count == 1 ? write(fd, parts->iov_base, parts->iov_len) : writev(fd, parts, count);
+    while (n < 0 && errno == EINTR);
+    return n;
 }
 
 /* A pipe without a reader and a limit of file sizes are no reason to kill this process. */
@@ -89,9 +107,7 @@ static ssize_t quiet_write(int fd, const struct iovec *parts, int count)
     sigaddset(&set, SIGPIPE);
     sigaddset(&set, SIGXFSZ);
     pthread_sigmask(SIG_BLOCK, &set, &old);
-    do
-        n = writev(fd, parts, count);
-    while (n < 0 && errno == EINTR);
+    n = plain_write(fd, parts, count);
     int saved = errno;
     if (n < 0 && (saved == EPIPE || saved == EFBIG)) {
         sigemptyset(&set);
@@ -112,19 +128,20 @@ static void take_back(struct append *a, ssize_t n)
     a->torn = end < n || fstat(a->fd, &st) || st.st_size != end || ftruncate(a->fd, end - n);
 }
 
-void append_line(struct append *a, const char *line, size_t len,
+void append_line(struct append *a, const char *line, size_t len, bool look,
                  size_t (*notice)(uint64_t untold, const char *line, char text[512]))
 {
     char text[513];
     struct iovec parts[2] = {{text, 0}, {(void *)line, len}};
     pthread_mutex_lock(&a->lock);
-    follow_rotation(a);
+    if (look)
+        look_around(a);
     if (a->torn)
         text[parts[0].iov_len++] = '\n';
     if (a->untold && notice)
         parts[0].iov_len += notice(a->untold, line, text + parts[0].iov_len);
     int first = parts[0].iov_len ? 0 : 1;
-    ssize_t n = quiet_write(a->fd, parts + first, 2 - first);
+    ssize_t n = a->quiet ? quiet_write(a->fd, parts + first, 2 - first) : plain_write(a->fd, parts + first, 2 - first);
     if (n == (ssize_t)(parts[0].iov_len + len)) {
         a->torn = false;
         a->untold = 0;

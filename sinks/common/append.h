@@ -17,14 +17,16 @@ struct append {
     dev_t dev;
     ino_t ino;
     bool regular;
+    bool quiet;         /* a write may come with a signal, which must not be raised */
     bool torn;          /* what stands at the end is no whole line and could not be taken away */
     uint64_t untold;    /* lines lost since the last that was written */
     uint64_t lost;      /* all */
 };
 
 int append_open(struct append *a, const char *path); /* 0, or an errno */
-/* notice(untold, line, text): what to write before the first line after a loss; its length. NULL: nothing is said. */
-void append_line(struct append *a, const char *line, size_t len,
+/* look: is the file still there, and which limit holds? Once a call is enough. notice(untold, line, text): what to write
+ * before the first line after a loss; its length. NULL: nothing is said. */
+void append_line(struct append *a, const char *line, size_t len, bool look,
                  size_t (*notice)(uint64_t untold, const char *line, char text[512]));
 uint64_t append_lost(struct append *a);
 void append_close(struct append *a);

@@ -21,7 +21,7 @@ static size_t notice(uint64_t untold, const char *line, char text[512])
 
 static void event(void *instance, const struct jianmu_sink_event *e)
 {
-    append_line(instance, e->line, e->line_len, notice);
+    append_line(instance, e->line, e->line_len, e->kind == JIANMU_EVENT_STARTED, notice);
 }
 
 static int open_it(jianmu_context *ctx, void **instance)

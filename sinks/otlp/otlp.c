@@ -138,7 +138,7 @@ static bool deliver(struct otlp *o, const char *text, size_t len)
     if (!o->file.path)
         return end == POST_DONE;
     uint64_t before = append_lost(&o->file);
-    append_line(&o->file, text, len, NULL);
+    append_line(&o->file, text, len, true, NULL);
     return end == POST_DONE && append_lost(&o->file) == before;
 }
 
