@@ -79,7 +79,9 @@ static const char script[] = "#!/bin/sh\necho hello; echo text > file\n";
 
 struct things {
     jianmu_config *config;
-    jianmu_runner *runner, *placed;
+    jianmu_runner *runner, *placed, *told;
+    jianmu_config *telling;
+    jianmu_bus *bus;
     jianmu_job *job;
     jianmu_result *result;
     jianmu_call *call;
@@ -99,6 +101,9 @@ static int load(struct things *t, jianmu_error **err)
 
 static void drop(struct things *t)
 {
+    jianmu_runner_free(t->told);
+    jianmu_bus_free(t->bus);
+    jianmu_config_free(t->telling);
     jianmu_runner_free(t->placed);
     jianmu_runner_free(t->runner);
     jianmu_config_free(t->config);
@@ -134,6 +139,33 @@ static int do_placed(struct things *t, jianmu_error **err)
     const jianmu_tool *tool = list ? jianmu_runner_tool(t->placed, "skill_only", err) : NULL;
     json_decref(list);
     return tool ? jianmu_run_tool(t->placed, tool, NULL, NULL, &t->result, err) : -1;
+}
+
+static void hear(void *data, const jianmu_event *event)
+{
+    (void)data;
+    json_decref(jianmu_event_json(event)); /* NULL where there is no memory for it */
+}
+
+/* A call whose events go to sinks of both kinds, with all that can be asked for. */
+static int do_told(struct things *t, jianmu_error **err)
+{
+    static const char text[] = "events:\n  jsonl: {file: /dev/null}\n  otlp: {file: /dev/null}\n"
+                               "  include: [arguments, result, error]\n  redact: [a+b, \"[0-9]{9}\"]\n";
+    t->telling = jianmu_config_new();
+    t->bus = t->telling ? jianmu_bus_new() : NULL;
+    t->call = t->bus ? jianmu_call_new() : NULL;
+    if (!t->call || jianmu_config_add_plugin_dir(t->telling, plugin_dir, err) ||
+        jianmu_config_load_text(t->telling, text, sizeof text - 1, "told.yaml", err) ||
+        jianmu_bus_subscribe(t->bus, hear, NULL, err) || jianmu_bus_subscribe_apart(t->bus, hear, NULL, 60, err) ||
+        jianmu_call_set_trace(t->call, "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "a=b", err) ||
+        !(t->told = jianmu_runner_from_constraints(NULL, t->telling, NULL, NULL, t->bus, err)))
+        return -1;
+    const jianmu_tool *tool = jianmu_runner_tool(t->told, "echo_it", err);
+    json_t *args = tool ? json_pack("{s:s, s:s}", "names", "aaab 123456789", "password", "x") : NULL;
+    int status = args ? jianmu_run_tool(t->told, tool, args, t->call, &t->result, err) : -1;
+    json_decref(args);
+    return status;
 }
 
 static int count_left(void)
@@ -217,6 +249,12 @@ static void test_memory_placed(void **state)
     sweep_memory(do_placed, true);
 }
 
+static void test_memory_told(void **state)
+{
+    (void)state;
+    sweep_memory(do_told, false);
+}
+
 static void test_memory_job(void **state)
 {
     (void)state;
@@ -291,6 +329,7 @@ int main(void)
         cmocka_unit_test(test_memory_config),
         cmocka_unit_test(test_memory_tool),
         cmocka_unit_test(test_memory_placed),
+        cmocka_unit_test(test_memory_told),
         cmocka_unit_test(test_memory_job),
         cmocka_unit_test(test_descriptors),
     };
