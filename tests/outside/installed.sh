@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What `make installcheck` runs: the two examples, built with nothing but the installed headers and pkg-config.
+# What `make installcheck` runs: the examples, built with nothing but the installed headers and pkg-config.
 # Environment: bindir, pkgconfigdir, source directory (JIANMU_SOURCE).
 . "$JIANMU_SOURCE/tests/tap.sh"
 . "$JIANMU_SOURCE/tests/outside/table.sh"
@@ -40,6 +40,12 @@ C
 ok "a caller builds" ${CC:-cc} -Wall -Wextra -Werror $(pkg-config --cflags jianmu) caller.c -o caller $(pkg-config --libs jianmu)
 export LD_LIBRARY_PATH=$(pkg-config --variable=libdir jianmu)${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 is "and runs a job with the installed plug-ins" "$(./caller)" "from C"
+ok "the host of the manual builds" ${CC:-cc} -Wall -Wextra -Werror "$JIANMU_SOURCE/doc/examples/embed.c" -o embed $(pkg-config --cflags --libs jianmu)
+question='run_python {"code":"print(6*7)"}? '
+is "it asks before what is dangerous, and runs it" "$(./embed run_python '{"code": "print(6*7)"}' <<<y)" "$question\"42\""
+like "or does not" "$(./embed run_python '{"code": "print(6*7)"}' <<<n)" "denied: .*not confirmed"
+like "nobody to ask is no yes" "$(./embed run_python '{"code": "print(6*7)"}' </dev/null)" "needs_confirmation: "
+like "wrong arguments come back as words" "$(./embed run_python '{"cod": 1}')" "^invalid: arguments of tool 'run_python': "
 jianmu=("$bindir/jianmu" --plugin-dir "$dir")
 if [ -x /usr/bin/setpriv ]; then
     for mode in local setpriv; do run_table; done
