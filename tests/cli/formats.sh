@@ -20,7 +20,7 @@ is "anthropic: what it holds" "$(member "sorted($filter)")" '["description", "in
 cli tools --format gemini
 is "gemini: what it holds" "$(member "sorted($filter)")" '["description", "name", "parametersJsonSchema"]'
 cli tools --format jianmu
-is "jianmu: its own" "$(member "sorted($filter)")" '["danger", "description", "flags", "name", "parameters", "path"]'
+is "jianmu: its own" "$(member "sorted($filter)")" '["danger", "description", "flags", "mode", "name", "parameters", "path"]'
 
 cli tools --format openai --strict
 is "strict where it is true" "$(member "$filter['function']['strict']")" true
