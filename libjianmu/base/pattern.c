@@ -19,7 +19,8 @@ enum {
     LONGEST_PATTERN = 10000,
     STEPS = 100000,          /* of one start: about 2 ms */
     HEAP_KIB = 16384,        /* of one search */
-    LOOK_EVERY = 64,         /* starts */
+    LOOK_EVERY = 64,         /* starts; */
+    LOOK_OFTEN = 8,          /* in a long text, where a start may run through all of it */
     KEEP_BELOW = 65536       /* bytes of text; longer ones may have grown what is kept */
 };
 #define MOST_TIME (JM_SECOND / 4)
@@ -28,7 +29,7 @@ enum {
 struct scratch {
     pcre2_match_data *data;
     pcre2_match_context *context;
-    unsigned starts;
+    unsigned starts, every;
     int64_t until; /* of the thread's processor time; 0: not yet looked */
 };
 
@@ -50,7 +51,7 @@ static int at_start(pcre2_callout_block *block, void *data)
 {
     struct scratch *s = data;
     (void)block;
-    if (++s->starts % LOOK_EVERY)
+    if (++s->starts % s->every)
         return 0;
     int64_t now = processor_time();
     if (!s->until)
@@ -235,6 +236,7 @@ int jm_pattern_find(const struct jm_pattern *p, const char *text, size_t len, si
     if (!s && !(s = scratch_new(p->code)))
         return jm_fail_memory(err);
     s->starts = 0;
+    s->every = len < KEEP_BELOW ? LOOK_EVERY : LOOK_OFTEN;
     s->until = 0;
     int rc = pcre2_match(p->code, (PCRE2_SPTR)text, len, from, 0, s->data, s->context);
     if (rc >= 0 && span) {
