@@ -29,7 +29,7 @@ echo 'print("from a job")' >"$tap_tmp/job.py"
 is "jobs by their own rule" "$(place job "$tap_tmp/job.py" --events "$tap_tmp/events") $(backend)" "from a job setpriv"
 like "explain says where, and by which line" "$(place explain run_python)" 'mode +setpriv +.*jianmu.yaml:[0-9]+'
 printf 'tools:\n  hello:\n    memory: 64m\n' >"$tap_tmp/memory.yaml"
-like "a limit of one tool is asked for" "$("${jianmu[@]}" --config "$tap_tmp/memory.yaml" run hello 2>&1)" \
+like "a limit of one tool is asked for" "$("${jianmu[@]}" --config "$tap_tmp/memory.yaml" run hello --args '{"name": "you"}' 2>&1)" \
     'cannot enforce memory .*memory.yaml:3'
 is "the command line goes before rules" \
     "$(place run run_python --yes --mode local --args '{"code": "print(1)"}' --events "$tap_tmp/events") $(backend)" "1 local"

@@ -83,8 +83,8 @@ table_tools() {
     table_run run hello --args '{"name": "世界"}'
     is "$mode: a tool call" "$status:$out" "0:Hello, 世界!"
     table_run run hello
-    is "$mode: a tool that failed is 1" "$status:$out" "1:"
-    like "$mode: and says why" "$err" 'name: a string is needed'
+    is "$mode: arguments that do not fit are 125" "$status:$out" "125:"
+    like "$mode: and are told" "$err" 'expected the property "name"'
     table_run run nosuch
     is "$mode: no such tool is 127" "$status" 127
     table_run run run_python --yes --args '{"code": "print(6 * 7)"}' --timeout 30
@@ -94,6 +94,9 @@ table_tools() {
     mkdir -p "$here/space"
     table_run run write_file --workspace "$here/space:rw" --args '{"path": "f", "content": "abc"}'
     is "$mode: write_file" "$status:$(cat "$here/space/f" 2>&1)" "0:abc"
+    table_run run write_file --workspace "$here/space" --args '{"path": "g", "content": "abc"}'
+    is "$mode: a tool that failed is 1" "$status:$(ls "$here/space")" "1:f"
+    like "$mode: and says why" "$err" 'g'
     table_run run read_file --workspace "$here/space" --args '{"path": "f"}'
     like "$mode: read_file" "$out" 'abc'
     is "$mode: no directory is left by tools" "$(left_behind)" 0
