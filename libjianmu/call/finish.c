@@ -37,6 +37,14 @@ void jm_call_say(jm_context *ctx, const char *name, json_t *payload)
     jm_bus_emit(ctx->runner->bus, &event);
 }
 
+void jm_call_decided(jm_context *ctx, const struct jm_decision *decision)
+{
+    struct jianmu_event event = event_of(ctx, JM_EVENT_OTHER, "execution.decision", jm_now());
+    event.decision = decision;
+    event.arguments = NULL;
+    jm_bus_emit(ctx->runner->bus, &event);
+}
+
 /* Numbers a call, takes the time, says it started: only where somebody needs it. */
 void jm_call_begin(jm_context *ctx)
 {

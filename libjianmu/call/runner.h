@@ -94,6 +94,7 @@ void jm_call_begin(jm_context *ctx);
 bool jm_call_admit(jm_context *ctx, const struct jm_limits *limits);
 /* One more event of a call. */
 void jm_call_say(jm_context *ctx, const char *name, json_t *payload);
+void jm_call_decided(jm_context *ctx, const struct jm_decision *decision); /* execution.decision */
 /* The end of a call: events, message, error; what run_tool and run_job return. */
 int jm_call_finish(jm_context *ctx, jianmu_error **err);
 

@@ -11,6 +11,14 @@
 
 enum jm_event_kind { JM_EVENT_STARTED, JM_EVENT_COMPLETED, JM_EVENT_FAILED, JM_EVENT_OTHER };
 
+/* What was decided of a call; names of rules and places, all of them the configuration's own. */
+struct jm_decision {
+    const char *verdict, *rule, *source, *guard; /* NULL: none, but of verdict */
+    const char *code;            /* of what is not allowed; NULL: it is */
+    double retry_after_s;        /* 0: not known */
+    int confirmed;               /* -1: nobody had to */
+};
+
 struct jianmu_event {
     enum jm_event_kind kind;
     const char *name;
@@ -29,6 +37,7 @@ struct jianmu_event {
     double timeout_s;            /* failed by timeout */
     unsigned attempts;           /* completed, failed: how often it was tried */
     json_t *payload;             /* JM_EVENT_OTHER: the plug-in's; NULL: none */
+    const struct jm_decision *decision; /* of execution.decision; NULL: none */
     const json_t *arguments, *result; /* for those who ask; NULL: none */
     const struct jm_trace *trace; /* NULL: none */
     const struct jm_rules *rules; /* of the runner; NULL: nothing is asked for */

@@ -18,6 +18,16 @@ static void member(struct jm_line *line, const char *key, const char *text, size
         jm_line_lit(line, "null");
 }
 
+/* A word of the core's own, in which there is nothing to look for. */
+static void word(struct jm_line *line, const char *key, const char *text)
+{
+    jm_line_lit(line, ",\"");
+    jm_line_add(line, key, strlen(key));
+    jm_line_lit(line, "\":\"");
+    jm_line_add(line, text, strlen(text));
+    jm_line_lit(line, "\"");
+}
+
 /* A tool's own words stay with the caller: they may hold arguments and what the tool printed. */
 static void print_quoted(struct jm_line *line, const struct jianmu_event *e)
 {
@@ -52,7 +62,7 @@ static void print_timeout(struct jm_line *line, double timeout_s)
 static void print_failure(struct jm_line *line, const struct jianmu_event *e)
 {
     if (e->ended_by_error)
-        member(line, "code", jianmu_code_name(e->code), LONGEST_NAME);
+        word(line, "code", jianmu_code_name(e->code));
     else
         member(line, "reason", jianmu_reason_name(e->reason), LONGEST_NAME);
     if (!e->ended_by_error && e->reason == JIANMU_TIMEOUT)
@@ -97,6 +107,23 @@ static void print_asked(struct jm_line *line, const char *key, const json_t *val
     jm_line_lit(line, "_cut\":true");
 }
 
+static void print_decision(struct jm_line *line, const struct jm_decision *d)
+{
+    const char *const texts[][2] = {{",\"verdict\":", d->verdict}, {",\"rule\":", d->rule}, {",\"source\":", d->source},
+                                    {",\"guard\":", d->guard}, {",\"code\":", d->code}};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (texts[i][1]) {
+            jm_line_add(line, texts[i][0], strlen(texts[i][0]));
+            jm_line_string(line, texts[i][1], strlen(texts[i][1]), LONGEST_NAME * 4);
+        }
+    if (d->retry_after_s > 0) {
+        jm_line_lit(line, ",\"retry_after_s\":");
+        jm_line_real(line, d->retry_after_s);
+    }
+    if (d->confirmed >= 0)
+        jm_line_add(line, d->confirmed ? ",\"confirmed\":true" : ",\"confirmed\":false", d->confirmed ? 17 : 18);
+}
+
 static void print_payload(struct jm_line *line, const struct jianmu_event *e)
 {
     jm_line_lit(line, ",\"payload\":{\"backend\":");
@@ -109,13 +136,15 @@ static void print_payload(struct jm_line *line, const struct jianmu_event *e)
         jm_line_integer(line, e->attempts);
     }
     if (e->kind == JM_EVENT_COMPLETED)
-        member(line, "reason", jianmu_reason_name(e->reason), LONGEST_NAME);
+        word(line, "reason", jianmu_reason_name(e->reason));
     if (e->kind == JM_EVENT_FAILED)
         print_failure(line, e);
     if (e->rules && e->rules->include & JM_INCLUDE_ARGUMENTS)
         print_asked(line, "arguments", e->arguments);
     if (e->rules && e->rules->include & JM_INCLUDE_RESULT)
         print_asked(line, "result", e->result);
+    if (e->decision)
+        print_decision(line, e->decision);
     if (e->payload)
         print_others(line, e->payload);
     jm_line_lit(line, "}");
@@ -136,7 +165,10 @@ static void print_id(struct jm_line *line, const char *key, const uint8_t *id, i
 static void print(struct jm_line *line, const struct jianmu_event *e)
 {
     jm_line_lit(line, "{\"event\":");
-    jm_line_text(line, e->name, strlen(e->name), LONGEST_NAME);
+    if (e->kind == JM_EVENT_OTHER && !e->decision)
+        jm_line_text(line, e->name, strlen(e->name), LONGEST_NAME);
+    else
+        jm_line_string(line, e->name, strlen(e->name), LONGEST_NAME);
     jm_line_lit(line, ",\"time\":");
     jm_line_time(line, e->real);
     member(line, "run_id", e->run_id, LONGEST_ID);

@@ -74,17 +74,19 @@ json_t *jm_verdict_json(const struct jm_verdict *v)
     return jm_steal(object);
 }
 
-/* Every decision is an event, and says who confirmed what had to be. */
+/* Every decision is an event, and says whether somebody confirmed what had to be. */
 static void say(struct jm_execution *x, bool confirmed)
 {
-    if (!x->ctx.listening)
-        return;
-    json_t *payload = jm_verdict_json(&x->verdict);
-    json_object_del(payload, "message"); /* the end of a refused call has it */
-    if (x->verdict.verdict == JIANMU_CONFIRM)
-        json_object_set_new(payload, "confirmed", json_boolean(confirmed));
-    jm_call_say(&x->ctx, "execution.decision", payload);
-    json_decref(payload);
+    const struct jm_verdict *v = &x->verdict;
+    const struct jm_decision decision = {.verdict = verdict_name(v->verdict),
+                                         .rule = v->rule,
+                                         .source = v->source,
+                                         .guard = v->guard,
+                                         .code = v->verdict == JIANMU_ALLOW ? NULL : jianmu_code_name(v->code),
+                                         .retry_after_s = v->retry_after_s,
+                                         .confirmed = v->verdict == JIANMU_CONFIRM ? confirmed : -1};
+    if (x->ctx.listening)
+        jm_call_decided(&x->ctx, &decision);
 }
 
 static int refuse(struct jm_execution *x)
