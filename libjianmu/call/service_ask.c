@@ -168,6 +168,8 @@ static int ask(jm_context *ctx, struct jm_session *session, const struct jianmu_
     int status = jm_kept_exchange(session->process, &x, &e, err);
     if (!status)
         status = hand_out(ctx, &e, &l, started, end, err);
+    if (status && !started)
+        jm_wrap(err, "its state is lost");
     if (status || e.gone)
         jm_session_end(session, 0); /* the caller is told */
     else

@@ -74,7 +74,7 @@ void free(void *p)
 }
 #endif
 
-static char parent[64], plugin_dir[4096], skill[4096], yaml[400];
+static char parent[64], plugin_dir[4096], ask_dir[4096], skill[4096], yaml[400];
 static const char script[] = "#!/bin/sh\necho hello; echo text > file\n";
 
 struct things {
@@ -93,6 +93,7 @@ static int load(struct things *t, jianmu_error **err)
     if (!t->config)
         return -1;
     if (jianmu_config_add_plugin_dir(t->config, plugin_dir, err) ||
+        jianmu_config_add_plugin_dir(t->config, ask_dir, err) ||
         jianmu_config_load_text(t->config, yaml, strlen(yaml), "test.yaml", err))
         return -1;
     t->runner = jianmu_runner_from_constraints(NULL, t->config, NULL, NULL, NULL, err);
@@ -164,6 +165,19 @@ static int do_told(struct things *t, jianmu_error **err)
     const jianmu_tool *tool = jianmu_runner_tool(t->told, "echo_it", err);
     json_t *args = tool ? json_pack("{s:s, s:s}", "names", "aaab 123456789", "password", "x") : NULL;
     int status = args ? jianmu_run_tool(t->told, tool, args, t->call, &t->result, err) : -1;
+    json_decref(args);
+    return status;
+}
+
+/* A process that is kept, asked twice. */
+static int do_kept(struct things *t, jianmu_error **err)
+{
+    const jianmu_tool *tool = jianmu_runner_tool(t->runner, "keeper", err);
+    json_t *args = tool ? json_pack("{s:s, s:i, s:i}", "question", "say words", "most", 2, "idle_s", 30) : NULL;
+    t->call = t->call ? t->call : jianmu_call_new();
+    int status = args && t->call ? jianmu_call_set_session(t->call, "a", err) : -1;
+    for (int i = 0; i < 2 && !status; i++)
+        status = jianmu_run_tool(t->runner, tool, args, t->call, &t->result, err);
     json_decref(args);
     return status;
 }
@@ -261,9 +275,15 @@ static void test_memory_job(void **state)
     sweep_memory(do_job, true);
 }
 
+static void test_memory_kept(void **state)
+{
+    (void)state;
+    sweep_memory(do_kept, true);
+}
+
 static int all(struct things *t, jianmu_error **err)
 {
-    if (load(t, err) || do_tool(t, err) || do_placed(t, err))
+    if (load(t, err) || do_tool(t, err) || do_placed(t, err) || do_kept(t, err))
         return -1;
     return do_job(t, err);
 }
@@ -309,8 +329,11 @@ static int prepare(void **state)
     const char *build = getenv("JIANMU_BUILD");
     snprintf(parent, sizeof parent, "/tmp/jm_test_short_XXXXXX");
     snprintf(plugin_dir, sizeof plugin_dir, "%s/tests/call/dir", build ? build : ".");
+    snprintf(ask_dir, sizeof ask_dir, "%s/tests/call/askdir", build ? build : ".");
     snprintf(skill, sizeof skill, "%s/tests/call/skill", build ? build : ".");
-    if (!mkdtemp(parent))
+    char parrot[4096];
+    snprintf(parrot, sizeof parrot, "%s/tests/call/parrot", build ? build : ".");
+    if (!mkdtemp(parent) || setenv("PARROT", parrot, 1))
         return -1;
     snprintf(yaml, sizeof yaml, "execution:\n  timeout_s: 30s\n  local:\n    workdir: %s\n    env_allowlist: [PATH, HOME]\n"
              "tools:\n  'set*':\n    colour: red\n  'skill_*': {mode: eager}\n", parent);
@@ -331,6 +354,7 @@ int main(void)
         cmocka_unit_test(test_memory_placed),
         cmocka_unit_test(test_memory_told),
         cmocka_unit_test(test_memory_job),
+        cmocka_unit_test(test_memory_kept),
         cmocka_unit_test(test_descriptors),
     };
     return cmocka_run_group_tests(tests, prepare, tidy);

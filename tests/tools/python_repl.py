@@ -219,6 +219,14 @@ like("then the next call does not run, and says why", result["value"]["error"],
      f"{LOST}, since its process had ended \\(exit code 137\\); this code was not run")
 equal("nothing of it ran", result["value"].get("output"), None)
 equal("the one behind it does", host.value("1", "crash"), "1")
+pid = pid_of(host, "crash")
+with open(f"/proc/{pid}/stat") as f:
+    os.kill(int(f.read().rsplit(")", 1)[1].split()[1]), signal.SIGKILL)
+ok("its reaper killed: it dies, too", gone(pid))
+could_not = host.call("print('ran')", "crash").get("could_not", {})
+like("and the next call is an error that says so", could_not.get("code", "") + ": " + could_not.get("message", ""),
+     r"\Asandbox_dead: session 'crash': its state is lost: ")
+equal("then there is a new one", host.value("1", "crash"), "1")
 equal("closed descriptors, replaced streams: the next call has them again", [
     host.value("import os\nfor i in range(10):\n    try: os.close(i)\n    except OSError: pass", "odd"),
     host.value("import sys, io\nsys.stdout = io.StringIO(); print('hidden')", "odd"),
