@@ -92,3 +92,37 @@ in_mounts() {
 weak() {
     if [ "$(id -u)" -ne 0 ]; then "$@"; else setpriv --bounding-set=-dac_override,-dac_read_search "$@"; fi
 }
+
+# on_terminal TYPED COMMAND...: $out is its status and, as a Python literal, what the terminal got.
+cat >"$tap_tmp/onpty.py" <<'PY'
+# On a terminal of its own: types once it is asked.
+import os, pty, select, sys, termios, time
+typed, command = sys.argv[1].encode(), sys.argv[2:]
+pid, fd = pty.fork()
+if pid == 0:
+    attributes = termios.tcgetattr(1)
+    attributes[1] &= ~termios.OPOST
+    attributes[3] &= ~termios.ECHO
+    termios.tcsetattr(1, termios.TCSANOW, attributes)
+    os.execv(command[0], command)
+got = b""
+end = time.time() + 60
+while time.time() < end:
+    if not select.select([fd], [], [], 1)[0]:
+        continue
+    try:
+        data = os.read(fd, 65536)
+    except OSError:
+        break
+    if not data:
+        break
+    got += data
+    if typed and (b"ready" in got or b"y or n" in got):
+        os.write(fd, typed)
+        typed = b""
+_, status = os.waitpid(pid, 0)
+print(os.waitstatus_to_exitcode(status), ascii(got.decode("utf-8", "surrogateescape")))
+PY
+on_terminal() {
+    out=$(python3 "$tap_tmp/onpty.py" "$@" 2>&1)
+}

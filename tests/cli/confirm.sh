@@ -62,46 +62,18 @@ cli explain run_python --args '{"cod": 1}'
 like "and what is wrong with arguments" "$out" "arguments of tool 'run_python'"
 
 # ---- on a terminal ----
-cat >onpty.py <<'PY'
-# onpty.py TYPED COMMAND...: runs it on a terminal of its own, answers the question, prints status and what was shown.
-import os, pty, select, sys, time
-typed, command = sys.argv[1].encode() + b"\n", sys.argv[2:]
-pid, fd = pty.fork()
-if pid == 0:
-    os.execv(command[0], command)
-got = b""
-end = time.time() + 60
-while time.time() < end:
-    if not select.select([fd], [], [], 1)[0]:
-        continue
-    try:
-        data = os.read(fd, 65536)
-    except OSError:
-        break
-    if not data:
-        break
-    got += data
-    if typed and b"y or n" in got:
-        os.write(fd, typed)
-        typed = b""
-_, status = os.waitpid(pid, 0)
-print(os.waitstatus_to_exitcode(status), ascii(got.decode("utf-8", "replace")))
-PY
-on_terminal() {
-    out=$(python3 onpty.py "$@" 2>&1)
-}
 for answer in y yes; do
-    on_terminal "$answer" "$jianmu" run run_python --args "$code"
+    on_terminal "$answer"$'\n' "$jianmu" run run_python --args "$code"
     like "'$answer' on a terminal: it runs" "$out" '^0 .*print\(6 \* 7\).*42'
 done
 for answer in n "" Y maybe "y y"; do
-    on_terminal "$answer" "$jianmu" run run_python --args "$code"
+    on_terminal "$answer"$'\n' "$jianmu" run run_python --args "$code"
     like "'$answer' on a terminal: it does not" "$out" '^126 .*was not confirmed'
 done
-on_terminal y "$jianmu" run run_python --args '{"code": "print(1) # \u001b]52;c;eA\u0007\u009b2J"}'
+on_terminal $'y\n' "$jianmu" run run_python --args '{"code": "print(1) # \u001b]52;c;eA\u0007\u009b2J"}'
 steers='(^|[^\])\\x(1b|9b)'
 if [[ $out =~ $steers ]]; then fail "what is asked about cannot steer the terminal" "$out"; else
     like "what is asked about cannot steer the terminal" "$out" '^0 .*u001b'; fi
-on_terminal y /bin/sh -c "'$jianmu' run run_python --args '$code' 2>said"
+on_terminal $'y\n' /bin/sh -c "'$jianmu' run run_python --args '$code' 2>said"
 like "without standard error on the terminal nobody is asked" "$out $(<said)" '^126 .*needs|^126 .*--yes'
 tap_done

@@ -2,39 +2,6 @@
 # What a terminal is shown, and what is done there at all: escapes, colours, typed input.
 . "$JIANMU_SOURCE/tests/cli/common.sh" || exit 1
 
-cat >onpty.py <<'PY'
-# onpty.py TYPED COMMAND...: runs it on a terminal of its own, types, prints what the terminal got as a Python literal.
-import os, pty, select, sys, termios, time
-typed, command = sys.argv[1].encode(), sys.argv[2:]
-pid, fd = pty.fork()
-if pid == 0:
-    attributes = termios.tcgetattr(1)
-    attributes[1] &= ~termios.OPOST
-    attributes[3] &= ~termios.ECHO
-    termios.tcsetattr(1, termios.TCSANOW, attributes)
-    os.execv(command[0], command)
-got = b""
-end = time.time() + 60
-while time.time() < end:
-    if not select.select([fd], [], [], 1)[0]:
-        continue
-    try:
-        data = os.read(fd, 65536)
-    except OSError:
-        break
-    if not data:
-        break
-    got += data
-    if typed and b"ready" in got:
-        os.write(fd, typed)
-        typed = b""
-_, status = os.waitpid(pid, 0)
-print(os.waitstatus_to_exitcode(status), ascii(got.decode("utf-8", "surrogateescape")))
-PY
-on_terminal() {
-    out=$(python3 onpty.py "$@" 2>&1)
-}
-
 cat >escapes.py <<'PY'
 import os, sys
 os.write(1, b"clip \x1b]52;c;cm0gLXJmIH4=\x07 title \x1b]0;owned\x1b\\ paste \x1b[201~ move \x1b[2J\x1b[H "
