@@ -117,6 +117,15 @@ cp nice.so more/backends/
 cp curfew.so more/guards/
 cli plugins --plugin-dir more --json
 like "the guard of the page is usable" "$out" '"curfew"'
+hour=$((10#$(date -u +%H)))
+mkdir yard
+for night in "$(((hour + 23) % 24)) $(((hour + 2) % 24)) 126" "$(((hour + 4) % 24)) $(((hour + 20) % 24)) 0"; do
+    read -r from until want <<<"$night"
+    printf 'guard: {profile: dev, use: [policy, curfew], curfew: {from: %d, until: %d}}\n' "$from" "$until" >c.yaml
+    cli run write_file --plugin-dir more --config c.yaml --workspace yard:rw --args '{"path": "f", "content": "x"}'
+    is "from $from to $until it answers $want, as at $hour" "$status" "$want"
+done
+like "and says whose word it was" "$("$jianmu" explain write_file --plugin-dir more --config c.yaml)" '^(.|\n)*guard: allow'
 cli run hello --plugin-dir more --args '{"name": "world"}'
 is "hello runs" "$status $out" "0 Hello, world!"
 cli run hello --plugin-dir more
