@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Each promise has a test, and that test is one that is run.
 . "$JIANMU_SOURCE/tests/tap.sh"
-wanted="A1 A2 A3 A4 A5 A6 A7 A8 A9 B1 B2 B3 B4 B5 B6 B7 B8 C1 C2 C3 C4 D1 D2 D3 D4 D5 D6 D7 D8 F1 F2 F3 F8 G-run_python
+wanted="A1 A2 A3 A4 A5 A6 A7 A8 A9 B1 B2 B3 B4 B5 B6 B7 B8 C1 C2 C3 C4 D1 D2 D3 D4 D5 D6 D7 D8 F1 F2 F3 F4 F5 F6 F8 G-run_python
     G-run_shell G-python_repl G-files G-http_request H-run H-job H-list H-explain H-doctor H-gc H-status I1 I5 J"
 list=$JIANMU_SOURCE/tests/contract.tsv
 for id in $wanted; do

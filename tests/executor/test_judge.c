@@ -224,6 +224,7 @@ static void test_a_schema_that_is_none(void **state)
     assert_non_null(strstr(jianmu_error_message(err), "tool 'far' cannot be used: its schema"));
     jianmu_error_free(err);
     kit_events(&k, 0, "execution.failed");
+    jianmu_result_free(r);
     kit_close(&k);
 }
 
