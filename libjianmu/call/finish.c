@@ -9,29 +9,40 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct jianmu_event event_of(const jm_context *ctx, enum jm_event_kind kind, const char *name, int64_t now)
+/* Member by member: a struct built aside and copied stalls the processor at every pair of them. */
+static void set_event(struct jianmu_event *e, const jm_context *ctx, enum jm_event_kind kind, const char *name,
+                      int64_t now)
 {
-    struct jianmu_event event = {.kind = kind,
-                                 .name = name,
-                                 .backend = ctx->backend ? ctx->backend->mode : ctx->runner->mode,
-                                 .tool = ctx->subject,
-                                 .call = ctx->id,
-                                 .time = now,
-                                 .duration = now - ctx->started,
-                                 .arguments = ctx->args,
-                                 .trace = ctx->traced ? &ctx->trace : NULL,
-                                 .rules = ctx->runner->listen.rules};
-    if (ctx->call) {
-        event.run_id = ctx->call->run_id;
-        event.node_name = ctx->call->node_name;
-        event.tool_call_id = ctx->call->tool_call_id;
-    }
-    return event;
+    const jianmu_call *call = ctx->call;
+    e->kind = kind;
+    e->name = name;
+    e->backend = ctx->backend ? ctx->backend->mode : ctx->runner->mode;
+    e->tool = ctx->subject;
+    e->call = ctx->id;
+    e->run_id = call ? call->run_id : NULL;
+    e->node_name = call ? call->node_name : NULL;
+    e->tool_call_id = call ? call->tool_call_id : NULL;
+    e->time = now;
+    e->real = 0;
+    e->duration = now - ctx->started;
+    e->ended_by_error = e->quoted = e->abandoned = false;
+    e->code = JIANMU_OK;
+    e->reason = JIANMU_EXITED;
+    e->error = NULL;
+    e->timeout_s = 0;
+    e->attempts = 0;
+    e->payload = NULL;
+    e->decision = NULL;
+    e->arguments = ctx->args;
+    e->result = NULL;
+    e->trace = ctx->traced ? &ctx->trace : NULL;
+    e->rules = ctx->runner->listen.rules;
 }
 
 void jm_call_say(jm_context *ctx, const char *name, json_t *payload)
 {
-    struct jianmu_event event = event_of(ctx, JM_EVENT_OTHER, name, jm_now());
+    struct jianmu_event event;
+    set_event(&event, ctx, JM_EVENT_OTHER, name, jm_now());
     event.payload = payload;
     event.arguments = NULL;
     jm_bus_emit(ctx->runner->bus, &event);
@@ -39,7 +50,8 @@ void jm_call_say(jm_context *ctx, const char *name, json_t *payload)
 
 void jm_call_decided(jm_context *ctx, const struct jm_decision *decision)
 {
-    struct jianmu_event event = event_of(ctx, JM_EVENT_OTHER, "execution.decision", jm_now());
+    struct jianmu_event event;
+    set_event(&event, ctx, JM_EVENT_OTHER, "execution.decision", jm_now());
     event.decision = decision;
     event.arguments = NULL;
     jm_bus_emit(ctx->runner->bus, &event);
@@ -56,7 +68,8 @@ void jm_call_begin(jm_context *ctx)
     if (!ctx->listening)
         return;
     ctx->id = atomic_fetch_add_explicit(&ctx->runner->calls, 1, memory_order_relaxed) + 1;
-    struct jianmu_event event = event_of(ctx, JM_EVENT_STARTED, "execution.started", ctx->started);
+    struct jianmu_event event;
+    set_event(&event, ctx, JM_EVENT_STARTED, "execution.started", ctx->started);
     jm_bus_emit(ctx->runner->bus, &event);
 }
 
@@ -180,8 +193,9 @@ static void emit_end(jm_context *ctx, int64_t now)
 {
     const jianmu_result *r = ctx->result;
     bool completed = !ctx->error && r && (r->reason == JIANMU_EXITED || r->reason == JIANMU_SIGNALLED);
-    struct jianmu_event event = event_of(ctx, completed ? JM_EVENT_COMPLETED : JM_EVENT_FAILED,
-                                         completed ? "execution.completed" : "execution.failed", now);
+    struct jianmu_event event;
+    set_event(&event, ctx, completed ? JM_EVENT_COMPLETED : JM_EVENT_FAILED,
+              completed ? "execution.completed" : "execution.failed", now);
     event.ended_by_error = ctx->error;
     event.code = jianmu_error_code(ctx->error);
     event.error = ctx->error || !r ? jianmu_error_message(ctx->error) : jianmu_result_message(r);

@@ -2,7 +2,6 @@
 #include "config.h"
 #include "event/bus.h"
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "event/apart.h"
 #include <pthread.h>
@@ -139,14 +138,6 @@ json_t *jianmu_bus_report(const jianmu_bus *bus)
     return report;
 }
 
-/* The clock of the wall at a monotonic instant. */
-static int64_t real_time(int64_t monotonic)
-{
-    struct timespec real;
-    clock_gettime(CLOCK_REALTIME, &real);
-    return real.tv_sec * JM_SECOND + real.tv_nsec - (jm_now() - monotonic);
-}
-
 void jm_bus_emit(const jianmu_bus *bus, struct jianmu_event *event)
 {
     struct list *list = atomic_load_explicit(&bus->list, memory_order_acquire);
@@ -154,7 +145,6 @@ void jm_bus_emit(const jianmu_bus *bus, struct jianmu_event *event)
     jm_line_init(&line);
     event->line = &line;
     event->text = NULL;
-    event->real = real_time(event->time);
     size_t count = list ? atomic_load_explicit(&list->count, memory_order_acquire) : 0;
     for (size_t i = 0; i < count; i++)
         list->items[i].fn(list->items[i].data, event);

@@ -20,7 +20,7 @@ bool jm_bus_traces(const jianmu_bus *bus);
 /* The first listener with that end for which match says yes; NULL: none. */
 void *jm_bus_find(const jianmu_bus *bus, void (*end)(void *, bool), bool (*match)(const void *data, const void *what),
                   const void *what);
-/* Fills in event->real and lends it a line while subscribers look at it. */
+/* Lends the event a line while subscribers look at it. */
 void jm_bus_emit(const jianmu_bus *bus, struct jianmu_event *event);
 
 #endif

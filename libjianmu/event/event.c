@@ -2,6 +2,7 @@
  * What subscribers may ask of an event. */
 #include "config.h"
 #include "event/event.h"
+#include "base/clock.h"
 #include "base/json.h"
 
 const char *jianmu_event_name(const jianmu_event *event)
@@ -22,6 +23,16 @@ uint64_t jianmu_event_call(const jianmu_event *event)
 jianmu_reason jianmu_event_reason(const jianmu_event *event)
 {
     return event->reason;
+}
+
+int64_t jm_event_real(const struct jianmu_event *event)
+{
+    struct timespec real;
+    if (!event->real) {
+        clock_gettime(CLOCK_REALTIME, &real);
+        ((struct jianmu_event *)event)->real = real.tv_sec * JM_SECOND + real.tv_nsec - (jm_now() - event->time);
+    }
+    return event->real;
 }
 
 const char *jm_event_text(const struct jianmu_event *event, size_t *len)

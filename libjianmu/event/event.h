@@ -26,7 +26,7 @@ struct jianmu_event {
     uint64_t call;
     const char *run_id, *node_name, *tool_call_id; /* NULL: none */
     int64_t time;                /* CLOCK_MONOTONIC nanoseconds */
-    int64_t real;                /* the same instant since 1970; 0: jm_bus_emit fills it in */
+    int64_t real;                /* the same instant since 1970, once somebody asked (jm_event_real); 0: nobody has */
     int64_t duration;            /* of the call so far, nanoseconds */
     bool ended_by_error;         /* failed: code holds, else reason */
     bool quoted;                 /* the sentence is a tool's own or quotes what a caller gave: only for those who ask */
@@ -46,6 +46,8 @@ struct jianmu_event {
     struct jm_line *line;        /* where it is printed */
 };
 
+/* Nanoseconds since 1970. */
+int64_t jm_event_real(const struct jianmu_event *event);
 /* The event as one line of JSON with its newline; in an emptied line. Never fails: without memory, long parts are left
  * out. */
 void jm_event_print(const struct jianmu_event *event, struct jm_line *line);

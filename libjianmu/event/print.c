@@ -170,7 +170,7 @@ static void print(struct jm_line *line, const struct jianmu_event *e)
     else
         jm_line_string(line, e->name, strlen(e->name), LONGEST_NAME);
     jm_line_lit(line, ",\"time\":");
-    jm_line_time(line, e->real);
+    jm_line_time(line, jm_event_real(e));
     member(line, "run_id", e->run_id, LONGEST_ID);
     member(line, "node_name", e->node_name, LONGEST_ID);
     member(line, "tool_call_id", e->tool_call_id, LONGEST_ID);

@@ -41,7 +41,7 @@ static void give(void *data, const jianmu_event *event)
                                       .name = event->name,
                                       .line = line,
                                       .line_len = len,
-                                      .time_ns = event->real,
+                                      .time_ns = jm_event_real(event),
                                       .duration_ns = event->duration};
     if (event->trace) {
         memcpy(given.trace_id, event->trace->trace_id, sizeof given.trace_id);

@@ -10,7 +10,7 @@
 #include "settings/values.h"
 #include <string.h>
 
-static int complain(struct jm_guard_reader *r, int line, int column, const char *format, va_list ap)
+__attribute__((format(printf, 4, 0))) static int complain(struct jm_guard_reader *r, int line, int column, const char *format, va_list ap)
 {
     jianmu_error *why = NULL;
     jm_vfail(&why, JIANMU_INVALID, format, ap);
