@@ -118,7 +118,7 @@ static int text_fits(const struct argument *a, const char *text, size_t len)
     return a->glob ? jm_glob_fits(a->glob, strlen(a->glob), text, len) : jm_pattern_matches(a->regex, text, len, NULL);
 }
 
-/* A text as it is, anything else as JSON. */
+/* A text as it is, anything else as JSON, in one way however it was written: 22.0 is 22. */
 static int argument_fits(const struct argument *a, struct look *look)
 {
     const json_t *value = given(a, look);
@@ -127,7 +127,7 @@ static int argument_fits(const struct argument *a, struct look *look)
         return 0;
     if (json_is_string(value))
         return text_fits(a, json_string_value(value), json_string_length(value));
-    jm_auto_free char *text = jm_json_print(value, 0, &len);
+    jm_auto_free char *text = jm_json_canonical(value, &len);
     return text ? text_fits(a, text, len) : -1;
 }
 

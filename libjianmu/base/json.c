@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/buffer.h"
+#include "base/cleanup.h"
 #include "base/text.h"
 #include <string.h>
 
@@ -35,27 +36,88 @@ static void print_string(struct jm_buffer *b, const char *text, size_t len)
     jm_buffer_add(b, "\"", 1);
 }
 
-static void print_scalar(struct jm_buffer *b, const json_t *value)
+/* How a value is written: with so many blanks a level, or so that equal values are equal text. */
+struct style {
+    int indent;
+    bool canonical;
+};
+
+static void print_scalar(struct jm_buffer *b, const json_t *value, struct style style)
 {
     char text[32];
+    double real = json_real_value(value);
+    if (style.canonical && json_is_real(value) && real >= -0x1p53 && real <= 0x1p53 && real == (double)(int64_t)real) {
+        jm_buffer_addf(b, "%lld", (long long)real);
+        return;
+    }
     switch (json_typeof(value)) {
     case JSON_STRING: print_string(b, json_string_value(value), json_string_length(value)); break;
     case JSON_INTEGER: jm_buffer_addf(b, "%" JSON_INTEGER_FORMAT, json_integer_value(value)); break;
-    case JSON_REAL: jm_buffer_adds(b, jm_print_seconds(json_real_value(value), text)); break;
+    case JSON_REAL: jm_buffer_adds(b, jm_print_seconds(real, text)); break;
     default: jm_buffer_adds(b, json_is_true(value) ? "true" : json_is_false(value) ? "false" : "null"); break;
     }
 }
 
-static void print(struct jm_buffer *b, const json_t *value, int indent, int depth)
+static int by_bytes(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void print(struct jm_buffer *b, const json_t *value, struct style style, int depth);
+
+static void print_member(struct jm_buffer *b, const char *key, const json_t *item, size_t i, struct style style, int depth)
+{
+    if (i)
+        jm_buffer_add(b, ",", 1);
+    new_line(b, style.indent, depth + 1);
+    print_string(b, key, strlen(key));
+    jm_buffer_add(b, ": ", style.indent ? 2 : 1);
+    print(b, item, style, depth + 1);
+}
+
+static void print_members(struct jm_buffer *b, const json_t *object, struct style style, int depth)
+{
+    void *at = json_object_iter((json_t *)object);
+    for (size_t i = 0; at && !b->failed; i++, at = json_object_iter_next((json_t *)object, at))
+        print_member(b, json_object_iter_key(at), json_object_iter_value(at), i, style, depth);
+}
+
+static void print_sorted(struct jm_buffer *b, const json_t *object, struct style style, int depth)
+{
+    size_t count = json_object_size(object), i = 0;
+    const char *key;
+    json_t *item;
+    jm_auto_free const char **keys = calloc(count + 1, sizeof *keys);
+    if (!keys) {
+        b->failed = true;
+        return;
+    }
+    json_object_foreach((json_t *)object, key, item)
+        keys[i++] = key;
+    qsort(keys, count, sizeof *keys, by_bytes);
+    for (i = 0; i < count && !b->failed; i++)
+        print_member(b, keys[i], json_object_get(object, keys[i]), i, style, depth);
+}
+
+static void print_items(struct jm_buffer *b, const json_t *list, struct style style, int depth)
+{
+    for (size_t i = 0; i < json_array_size(list) && !b->failed; i++) {
+        if (i)
+            jm_buffer_add(b, ",", 1);
+        new_line(b, style.indent, depth + 1);
+        print(b, json_array_get(list, i), style, depth + 1);
+    }
+}
+
+static void print(struct jm_buffer *b, const json_t *value, struct style style, int depth)
 {
     bool object = json_is_object(value);
-    size_t count = object ? json_object_size(value) : json_array_size(value), i = 0;
     if (b->failed || !value) {
         b->failed = true;
         return;
     }
     if (!object && !json_is_array(value)) {
-        print_scalar(b, value);
+        print_scalar(b, value, style);
         return;
     }
     if (depth > JM_JSON_DEEPEST) {
@@ -63,22 +125,12 @@ static void print(struct jm_buffer *b, const json_t *value, int indent, int dept
         return;
     }
     jm_buffer_add(b, object ? "{" : "[", 1);
-    for (void *at = object ? json_object_iter((json_t *)value) : NULL; i < count && !b->failed; i++) {
-        if (i)
-            jm_buffer_add(b, ",", 1);
-        new_line(b, indent, depth + 1);
-        if (object) {
-            const char *key = json_object_iter_key(at);
-            print_string(b, key, strlen(key));
-            jm_buffer_add(b, ": ", indent ? 2 : 1);
-            print(b, json_object_iter_value(at), indent, depth + 1);
-            at = json_object_iter_next((json_t *)value, at);
-        } else {
-            print(b, json_array_get(value, i), indent, depth + 1);
-        }
-    }
-    if (count)
-        new_line(b, indent, depth);
+    if (object)
+        (style.canonical ? print_sorted : print_members)(b, value, style, depth);
+    else
+        print_items(b, value, style, depth);
+    if (object ? json_object_size(value) : json_array_size(value))
+        new_line(b, style.indent, depth);
     jm_buffer_add(b, object ? "}" : "]", 1);
 }
 
@@ -108,9 +160,17 @@ bool jm_json_can_print(const json_t *value)
 char *jm_json_print(const json_t *value, int indent, size_t *len)
 {
     struct jm_buffer b = {0};
-    print(&b, value, indent, 0);
+    print(&b, value, (struct style){indent, false}, 0);
     if (len)
         *len = b.len;
+    return jm_buffer_take(&b);
+}
+
+char *jm_json_canonical(const json_t *value, size_t *len)
+{
+    struct jm_buffer b = {0};
+    print(&b, value, (struct style){0, true}, 0);
+    *len = b.len;
     return jm_buffer_take(&b);
 }
 

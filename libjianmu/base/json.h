@@ -16,6 +16,9 @@ json_t *jm_json_parse(const char *text, size_t len, size_t flags, json_error_t *
 /* new: any value as text, reals as Python prints them, members in their order. indent 0: one line without blanks.
  * NULL without memory, and for a value that is cyclic or too deep. */
 char *jm_json_print(const json_t *value, int indent, size_t *len);
+/* new: the same on one line, and equal values as equal text: members sorted by their bytes, whole reals within 2^53 of
+ * 0 as integers. */
+char *jm_json_canonical(const json_t *value, size_t *len);
 bool jm_json_can_print(const json_t *value); /* it is not so deep, and not cyclic */
 
 /* new: an object or list with the same members. json_copy leaves some out where memory is short; here that is NULL. */

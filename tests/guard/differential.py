@@ -50,11 +50,21 @@ def at_pointer(value, pointer):
     return value
 
 
+def canonical(value):
+    """Whole reals as integers; the members are sorted when it is printed."""
+    if isinstance(value, float) and value.is_integer() and abs(value) <= 2**53:
+        return int(value)
+    if isinstance(value, list):
+        return [canonical(item) for item in value]
+    return {key: canonical(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
 def argument_fits(argument, args):
     value = MISSING if args is None else at_pointer(args, argument["at"])
     if value is MISSING:
         return False
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = value if isinstance(value, str) else json.dumps(canonical(value), ensure_ascii=False, sort_keys=True,
+                                                           separators=(",", ":"))
     if "glob" in argument:
         return glob_fits(argument["glob"], text)
     return re.search(argument["regex"], text) is not None
@@ -220,8 +230,9 @@ class Evaluator:
 
 # ---- random sections, calls and steps ----
 TEXTS = ["/etc/passwd", "/srv/a", "/srv/b/c", "rm -rf /", "hello", "", "ab", "äöü€", "a\nb", "x*y", "10.0.0.1"]
-GLOBS = ["*", "/etc/*", "/srv/?", "/srv/*", "*rm*", "?", "??", "a*b", "ä??€", "x*", "*.?", "hello", "*/"]
-REGEXES = ["^/etc/", "rm\\s+-rf", "^a.b$", "[0-9]+\\.[0-9]", "^$", "ü", "(a|b)+", "^hello$", "\\[1,", "true|null"]
+GLOBS = ["*", "/etc/*", "/srv/?", "/srv/*", "*rm*", "?", "??", "a*b", "ä??€", "x*", "*.?", "hello", "*/", "22", "-5", "*\"n\":22*"]
+REGEXES = ["^/etc/", "rm\\s+-rf", "^a.b$", "[0-9]+\\.[0-9]", "^$", "ü", "(a|b)+", "^hello$", "\\[1,", "true|null", "^22$", "\"er\":.*\"n\":",
+           "^\\{\"n\".*\"path\"", "^[0-9]+$"]
 POINTERS = ["", "/path", "/a~1b", "/list/0", "/list/1/path", "/n", "/deep/er", "/m~0n", "/list/01", "/list/-"]
 CONDITIONS = {"timeout_s": (True, [1.0, 30.0, 60.5]), "memory": (True, [1024, 65536]), "pids": (True, [5, 64]),
               "network": (False, ["none", "host", "net-a"]), "docker_image": (False, ["img:1", "img:2", "other"]),
@@ -315,10 +326,10 @@ def random_value(r, depth=0):
     if kind == 3:
         return r.choice([None, True, False])
     if kind == 4:
-        return r.choice([0, 1, -5, 0.1, 1e16, 1.5, 2**40, 1e-7])
+        return r.choice([0, 1, -5, 0.1, 1e16, 1.5, 2**40, 1e-7, 22, 22.0, 2.2e1, -5.0, -0.0, 1.0, 2.0**53, -2.0**53, 2.0**54])
     if kind <= 6:
         return [random_value(r, depth + 1) for _ in range(r.randint(0, 3))]
-    return {r.choice(["path", "er", "n"]): random_value(r, depth + 1)}
+    return {key: random_value(r, depth + 1) for key in some(r, ["path", "er", "n", "Z", "ü"])}  # in any order
 
 
 def random_call(r):
