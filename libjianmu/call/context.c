@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "call/runner.h"
 #include "call/services.h"
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 
@@ -22,7 +23,7 @@ void jm_context_init(jm_context *ctx, jianmu_runner *runner, const jianmu_backen
                         .lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
 }
 
-void jm_context_split(jm_context *to, const jm_context *from)
+int jm_context_split(jm_context *to, const jm_context *from)
 {
     jm_context_init(to, from->runner, from->backend, from->plan, from->call);
     to->tool = from->tool;
@@ -37,6 +38,14 @@ void jm_context_split(jm_context *to, const jm_context *from)
     to->deadline = from->deadline;
     to->traced = from->traced;
     to->trace = from->trace;
+    to->keeps = from->backend && from->backend->item;
+    /* the caller frees its call object as soon as it has been told that the call was abandoned */
+    const char *session = from->call ? from->call->session : NULL, *state = from->trace.state;
+    to->own_session = session ? strdup(session) : NULL;
+    to->trace.state = to->own_state = from->traced && state ? strdup(state) : NULL;
+    if ((!session || to->own_session) && (!from->traced || !state || to->own_state))
+        return 0;
+    return jm_fail_memory(&to->error);
 }
 
 void jm_context_tell_abandoned(jm_context *ctx)
@@ -96,6 +105,8 @@ void jm_context_clear(jm_context *ctx)
 void jm_context_end(jm_context *ctx)
 {
     jm_context_clear(ctx);
+    free(jm_steal(ctx->own_session));
+    free(jm_steal(ctx->own_state));
     pthread_mutex_destroy(&ctx->lock);
 }
 

@@ -86,6 +86,8 @@ typedef struct jm_context {
     pthread_mutex_t lock;        /* recursive: services may be called from several threads of a plug-in */
     pthread_mutex_t *gate;       /* of a call that may be abandoned; guards the next member */
     bool abandoned;              /* the caller has gone: nothing of the call's may be touched */
+    bool keeps;                  /* of one that was split: its backend may have kept processes */
+    char *own_session, *own_state; /* of one that was split, or NULL: copies of the call's */
 } jm_context;
 
 static inline jm_context *jm_context_of(jianmu_context *ctx)
@@ -95,8 +97,8 @@ static inline jm_context *jm_context_of(jianmu_context *ctx)
 
 void jm_context_init(jm_context *ctx, jianmu_runner *runner, const jianmu_backend *backend, const struct jm_plan *plan,
                      jianmu_call *call);
-/* For a call that goes on in another thread: the same call, with nothing handed out yet. */
-void jm_context_split(jm_context *to, const jm_context *from);
+/* For a call that goes on in another thread: the same call, with nothing handed out yet. -1: no memory, an error is set. */
+int jm_context_split(jm_context *to, const jm_context *from);
 /* Readable from now on is what the plug-in polls, and its processes are killed. */
 void jm_context_tell_abandoned(jm_context *ctx);
 /* A descriptor that becomes readable when the caller has cancelled or gone; -1: cannot be had (errno). */

@@ -193,24 +193,28 @@ static int read_kept(jm_context *ctx, const struct jianmu_kept *given, struct ji
         return jm_fail(err, JIANMU_INVALID, "ask: no program, a time that is none, or a question of more than 64 MiB");
     if (!ctx->result)
         return jm_fail(err, JIANMU_INVALID, "ask: there is no call");
-    if (!ctx->backend || !ctx->backend->item)
+    if (ctx->gate ? !ctx->keeps : !ctx->backend || !ctx->backend->item)
         return jm_fail(err, JIANMU_UNSUPPORTED, "'%s' keeps state from call to call, and here each call has a process of "
                        "its own: nothing would be kept", ctx->subject);
     return 0;
 }
 
-/* new; a call that may be abandoned may lose its caller at any time. */
-static char *session_of(jm_context *ctx, const struct jianmu_kept *how, jianmu_error **err)
+/* What is abandoned starts nothing more, and has no backend to ask about it. */
+static int check_caller(jm_context *ctx, jianmu_error **err)
 {
-    if (ctx->gate)
-        pthread_mutex_lock(ctx->gate);
-    const char *id = how->key ? how->key : ctx->call && ctx->call->session ? ctx->call->session : "";
-    char *copy = strdup(id);
-    if (ctx->gate)
-        pthread_mutex_unlock(ctx->gate);
-    if (!copy)
-        jm_fail_memory(err);
-    return copy;
+    if (!ctx->gate)
+        return 0;
+    pthread_mutex_lock(ctx->gate);
+    bool abandoned = ctx->abandoned;
+    pthread_mutex_unlock(ctx->gate);
+    return abandoned ? jm_fail(err, JIANMU_INVALID, "ask: the call of '%s' was abandoned", ctx->subject) : 0;
+}
+
+/* Borrowed; a call that may be abandoned may lose its caller at any time. */
+static const char *session_of(const jm_context *ctx)
+{
+    const char *id = ctx->gate ? ctx->own_session : ctx->call ? ctx->call->session : NULL;
+    return id ? id : "";
 }
 
 int jm_service_ask(jianmu_context *public, const struct jianmu_kept *given, const void *question, uint64_t len,
@@ -220,11 +224,11 @@ int jm_service_ask(jianmu_context *public, const struct jianmu_kept *given, cons
     struct jianmu_kept how = {0};
     jianmu_error *err = NULL;
     struct jm_sessions *sessions = NULL;
-    jm_auto_free char *id = NULL;
-    if (!read_kept(ctx, given, &how, len, &err) && (id = session_of(ctx, &how, &err)))
+    if (!check_caller(ctx, &err) && !read_kept(ctx, given, &how, len, &err))
         sessions = jm_runner_sessions(ctx->runner, &err);
     if (!sessions)
         return jm_context_fail(ctx, err);
+    const char *id = how.key ? how.key : session_of(ctx);
     struct jm_wanted wanted = {how.key ? NULL : ctx->plan, id, how.most, question, how.flags & JIANMU_KEPT_RESET};
     struct jm_session *session = jm_session_take(sessions, ctx, &wanted);
     if (!session)

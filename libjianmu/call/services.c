@@ -217,7 +217,7 @@ static bool own_name(const char *name)
 void jm_call_forward(jm_context *ctx, const char *name, json_t *payload)
 {
     if (ctx->listening && (own_name(name) || !strcmp(name, "execution.log") || !strcmp(name, "execution.progress")))
-        jm_call_say(ctx, name, payload);
+        emit(ctx, name, json_incref(payload));
 }
 
 static void service_event(jianmu_context *public, const char *name, json_t *payload)

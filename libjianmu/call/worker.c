@@ -188,15 +188,15 @@ json_t *jm_worker_call(jm_context *ctx, json_t *args)
         return NULL;
     /* the caller may be gone before the tool is: it gets a copy */
     w->args = jm_json_deep_copy(args);
-    jm_context_split(&w->ctx, ctx);
+    bool split = !jm_context_split(&w->ctx, ctx);
     jm_result_empty(&w->scratch);
     w->ctx.result = &w->scratch;
     w->ctx.gate = &w->gate;
     w->ctx.in_tool = true;
     w->word = ctx->call ? &ctx->call->word : &w->own_word;
     atomic_store(w->word, 0);
-    if (!w->args) {
-        if (jm_json_can_print(args))
+    if (!w->args || !split) {
+        if (jm_json_can_print(args)) /* split has said the same */
             jm_fail_memory(&w->ctx.error);
         else
             jm_fail(&w->ctx.error, JIANMU_INVALID, "the arguments of tool '%s' are nested too deeply", ctx->subject);

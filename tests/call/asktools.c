@@ -3,6 +3,8 @@
 #include "jianmu-plugin.h"
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 static json_t *run(void *self, jianmu_context *ctx, json_t *args)
 {
@@ -29,7 +31,26 @@ static json_t *run(void *self, jianmu_context *ctx, json_t *args)
                      (json_int_t)end.flags, "reason", (json_int_t)end.reason, "exit_code", (int)end.exit_code);
 }
 
+/* Looks at nothing for so long, and only then asks; says on a pipe what came of it. */
+static json_t *run_late(void *self, jianmu_context *ctx, json_t *args)
+{
+    double seconds = json_number_value(json_object_get(args, "seconds"));
+    int fd = (int)json_integer_value(json_object_get(args, "fd"));
+    struct timespec left = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    const char *const argv[] = {"true", NULL};
+    struct jianmu_process process = JIANMU_PROCESS_INIT;
+    while (nanosleep(&left, &left))
+        ;
+    process.argv = argv;
+    ctx->services->process(ctx, &process, NULL); /* its environment names the trace of the call */
+    json_t *value = run(self, ctx, args);
+    if (write(fd, value ? "a" : "f", 1) != 1)
+        abort();
+    return value;
+}
+
+JIANMU_TOOL(late_keeper, run_late, JIANMU_DANGER_READ, 0, "For tests: asks late.", "{\"type\": \"object\"}")
 JIANMU_TOOL(keeper, run, JIANMU_DANGER_READ, JIANMU_COOPERATES | JIANMU_BY_PROCESS, "For tests.", "{\"type\": \"object\"}")
 JIANMU_TOOL(keeper2, run, JIANMU_DANGER_READ, JIANMU_COOPERATES | JIANMU_BY_PROCESS, "For tests.", "{\"type\": \"object\"}")
 JIANMU_TOOL(stray_keeper, run, JIANMU_DANGER_READ, 0, "For tests: does not cooperate.", "{\"type\": \"object\"}")
-JIANMU_PLUGIN(JIANMU_ITEM(keeper), JIANMU_ITEM(keeper2), JIANMU_ITEM(stray_keeper))
+JIANMU_PLUGIN(JIANMU_ITEM(keeper), JIANMU_ITEM(keeper2), JIANMU_ITEM(stray_keeper), JIANMU_ITEM(late_keeper))

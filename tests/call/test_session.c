@@ -3,6 +3,7 @@
 #include "config.h"
 #include "support.h"
 #include "jianmu-plugin.h"
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -157,6 +158,43 @@ static void test_a_background_call_has_its_session(void **state)
     world_close(&w);
 }
 
+static void one_abandoned_call(bool runner_lives)
+{
+    struct world w;
+    int pipe_fd[2];
+    char args[80], said = 0;
+    assert_int_equal(pipe2(pipe_fd, O_CLOEXEC), 0);
+    world_open(&w, NULL, "{\"timeout_s\": 0.2}");
+    jianmu_call *call = call_of("alice");
+    assert_int_equal(jianmu_call_set_trace(call, "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01", "vendor=state", NULL), 0);
+    snprintf(args, sizeof args, "{\"question\": \"event\", \"seconds\": 1, \"fd\": %d}", pipe_fd[1]);
+    jianmu_result *r = call_tool(&w, "late_keeper", args, call);
+    assert_true(jianmu_result_abandoned(r));
+    jianmu_result_free(r);
+    jianmu_call_free(call);
+    if (!runner_lives)
+        world_close(&w);
+    assert_int_equal(read(pipe_fd[0], &said, 1), 1);
+    assert_int_equal(said, 'f');
+    if (runner_lives) {
+        assert_int_equal(json_array_size(w.events), 2); /* nothing behind the terminal event */
+        world_close(&w);
+    }
+    close(pipe_fd[0]);
+    close(pipe_fd[1]);
+}
+
+static void test_what_is_abandoned_asks_nobody(void **state)
+{
+    (void)state;
+    int threads = count_threads();
+    one_abandoned_call(true);
+    one_abandoned_call(false);
+    for (int i = 0; i < 400 && count_threads() > threads; i++)
+        usleep(50000);
+    assert_int_equal(count_threads(), threads);
+}
+
 #define THREADS 6
 #define CALLS 40
 #define SESSIONS 9
@@ -219,6 +257,7 @@ int main(void)
         cmocka_unit_test(test_whose_it_is), cmocka_unit_test(test_only_its_answer_counts),
         cmocka_unit_test(test_a_loss_is_told_once), cmocka_unit_test(test_bad_requests),
         cmocka_unit_test(test_a_background_call_has_its_session), cmocka_unit_test(test_many_threads),
+        cmocka_unit_test(test_what_is_abandoned_asks_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
