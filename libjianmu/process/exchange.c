@@ -142,7 +142,7 @@ static void send_more(struct talk *t)
 
 static void wait_for_any(struct talk *t)
 {
-    int64_t now = jm_now(), until = t->stop ? t->until : t->x->deadline, ns = until ? until - now : -1;
+    int64_t now = jm_now(), until = t->stop || t->killed ? t->until : t->x->deadline, ns = until ? until - now : -1;
     if (until && ns < 0)
         ns = 0;
     if (t->k->reaper.wake && (ns < 0 || ns > WAKE_NS))
@@ -159,12 +159,12 @@ static bool check_time(struct talk *t)
     int64_t now = jm_now();
     if (t->k->reaper.wake) /* it may have been stopped; it lives as long as its socket does */
         kill(t->k->reaper.wake, SIGCONT);
+    if (t->killed) /* also for no reason of its own, such as an answer that is none */
+        return now < t->until;
     if (!t->stop && t->x->deadline && now >= t->x->deadline)
         stop(t, JIANMU_TIMEOUT, false);
-    else if (t->stop && !t->killed && now >= t->until)
+    else if (t->stop && now >= t->until)
         stop(t, t->stop, true);
-    else if (t->killed && now >= t->until)
-        return false;
     return true;
 }
 
