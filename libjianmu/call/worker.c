@@ -170,6 +170,8 @@ static json_t *take_back(struct jm_worker *w, jm_context *ctx)
     ctx->quoted = w->ctx.quoted;
     ctx->limit = w->ctx.limit;
     ctx->transient = w->ctx.transient;
+    ctx->died = w->ctx.died;
+    ctx->output += w->ctx.output;
     jm_fail_take(&ctx->error, jm_steal(w->ctx.error));
     jm_result_absorb(ctx->result, &w->scratch);
     clear_call(w);
