@@ -34,6 +34,8 @@ struct jianmu_tool {
     const char *name;
     struct jm_plan *plan;
     struct jm_limits limits;
+    uint32_t danger;             /* as it is judged: jm_toolset_grade */
+    uint64_t flags;
     bool cooperates;
     bool abandoned;              /* a call in it was: its instance is never closed */
     struct jianmu_tool_plugin plugin; /* of a tool that runs in this process; else zero */

@@ -75,6 +75,10 @@ void jm_call_trace(jm_context *ctx);
 int jm_toolset_open(jianmu_runner *runner, jianmu_error **err);
 /* The tool of that name, and whose it is. */
 struct jm_item *jm_toolset_find(const jianmu_runner *runner, const char *name, jm_registry **from, jianmu_error **err);
+/* How dangerous an item of that registry is, and its flags. A skill's is what its note says and no less than `write`;
+ * under the name of a built-in one the stricter of both holds. */
+void jm_toolset_grade(const jianmu_runner *runner, const struct jm_item *item, const jm_registry *from, uint32_t *danger,
+                      uint64_t *flags);
 struct jm_reapers *jm_runner_reapers(jianmu_runner *runner, jianmu_error **err);
 struct jm_sessions *jm_runner_sessions(jianmu_runner *runner, jianmu_error **err);
 

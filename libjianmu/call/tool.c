@@ -45,6 +45,7 @@ static jianmu_tool *prepare(jianmu_runner *r, const char *name, jianmu_error **e
     tool->item = item;
     tool->registry = registry;
     tool->name = item->name;
+    jm_toolset_grade(r, item, registry, &tool->danger, &tool->flags);
     tool->cooperates = item->flags & JIANMU_COOPERATES;
     tool->backend = jm_runner_place(r, name, item, err);
     tool->plan = tool->backend ? jm_plan_new(r->config, r->constraints, tool->backend->mode, name, item, err) : NULL;

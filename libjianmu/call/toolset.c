@@ -94,6 +94,29 @@ struct jm_item *jm_toolset_find(const jianmu_runner *r, const char *name, jm_reg
     return NULL;
 }
 
+void jm_toolset_grade(const jianmu_runner *r, const struct jm_item *item, const jm_registry *from, uint32_t *danger,
+                      uint64_t *flags)
+{
+    static const uint64_t promises = JIANMU_READ_ONLY | JIANMU_IDEMPOTENT;
+    jianmu_error *why = NULL;
+    *danger = item->danger;
+    *flags = item->flags;
+    if (from != r->custom)
+        return;
+    if (*danger < JIANMU_DANGER_WRITE)
+        *danger = JIANMU_DANGER_WRITE;
+    const struct jm_item *other = jm_registry_find(jm_config_registry(r->config), JIANMU_KIND_TOOL, item->name, &why);
+    bool hidden = !other && jianmu_error_code(why) != JIANMU_NOT_FOUND; /* what it is cannot be said: the worst */
+    jianmu_error_free(why);
+    if (!other && !hidden)
+        return;
+    uint32_t its_danger = hidden ? JIANMU_DANGER_DANGEROUS : other->danger;
+    uint64_t its_flags = hidden ? JIANMU_OPEN_WORLD : other->flags;
+    if (*danger < its_danger)
+        *danger = its_danger;
+    *flags = (*flags & ~(promises & ~its_flags)) | (its_flags & JIANMU_OPEN_WORLD);
+}
+
 /* A name must be a tool that can be had, a pattern must mean at least one. */
 static int check_name(const jianmu_runner *r, const char *name, jianmu_error **err)
 {
@@ -156,7 +179,9 @@ json_t *jianmu_runner_tools(jianmu_runner *r, jianmu_error **err)
         jianmu_error_free(why);
         if (first != item) /* a tool of the skill stands before it */
             continue;
-        json_t *tool = jm_tool_json(r->config, r->constraints, item);
+        struct jm_item graded = *item;
+        jm_toolset_grade(r, item, from, &graded.danger, &graded.flags);
+        json_t *tool = jm_tool_json(r->config, r->constraints, &graded);
         if (!tool || json_object_set_new(tool, "custom", json_boolean(from == r->custom)) ||
             json_array_append(list, tool)) {
             json_decref(tool);

@@ -12,7 +12,7 @@
 
 static bool twice_is_as_once(const jm_context *ctx)
 {
-    return ctx->tool && (ctx->tool->item->flags & (JIANMU_IDEMPOTENT | JIANMU_READ_ONLY));
+    return ctx->tool && (ctx->tool->flags & (JIANMU_IDEMPOTENT | JIANMU_READ_ONLY));
 }
 
 static const char *repeat_error(const jm_context *ctx)

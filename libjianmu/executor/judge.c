@@ -25,8 +25,8 @@ static void decide(jianmu_executor *executor, const jm_context *ctx, const struc
     jm_plan_check_max(ctx->plan, own, &over);
     struct jm_guard_call what = {
         .tool = ctx->subject,
-        .danger = ctx->tool ? ctx->tool->item->danger : JIANMU_DANGER_DANGEROUS,
-        .flags = ctx->tool ? ctx->tool->item->flags : 0,
+        .danger = ctx->tool ? ctx->tool->danger : JIANMU_DANGER_DANGEROUS,
+        .flags = ctx->tool ? ctx->tool->flags : 0,
         .mode = ctx->backend->mode,
         .run_id = ctx->call ? ctx->call->run_id : NULL,
         .args = ctx->tool ? args : NULL,

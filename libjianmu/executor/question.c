@@ -32,7 +32,7 @@ static json_t *job_arguments(const jianmu_job *job)
 
 static const char *danger_name(const jm_context *ctx)
 {
-    uint32_t danger = ctx->tool ? ctx->tool->item->danger : JIANMU_DANGER_DANGEROUS;
+    uint32_t danger = ctx->tool ? ctx->tool->danger : JIANMU_DANGER_DANGEROUS;
     return danger == JIANMU_DANGER_READ ? "read" : danger == JIANMU_DANGER_WRITE ? "write" : "dangerous";
 }
 

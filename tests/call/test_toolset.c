@@ -105,6 +105,19 @@ static void test_placed_like_any_other(void **state)
     world_close(&w);
 }
 
+static void assert_graded(struct world *w, const char *name, const char *danger, const char *promises)
+{
+    char text[100] = "";
+    size_t i;
+    json_t *flag, *tool = listed(w, name);
+    assert_string_equal(json_string_value(json_object_get(tool, "danger")), danger);
+    json_array_foreach(json_object_get(tool, "flags"), i, flag)
+        if (!strcmp(json_string_value(flag), "read_only") || !strcmp(json_string_value(flag), "idempotent"))
+            strcat(strcat(text, json_string_value(flag)), " ");
+    assert_string_equal(text, promises);
+    json_decref(tool);
+}
+
 static void test_what_is_listed(void **state)
 {
     (void)state;
@@ -115,6 +128,11 @@ static void test_what_is_listed(void **state)
     assert_string_equal(json_string_value(json_object_get(tool, "danger")), "write"); /* the skill's, not the built-in one's */
     assert_non_null(strstr(json_string_value(json_object_get(tool, "path")), "/skill/tools/"));
     json_decref(tool);
+    assert_graded(&w, "echo_it", "write", "");
+    assert_graded(&w, "starter", "dangerous", ""); /* whatever it says of itself */
+    assert_graded(&w, "skill_only", "write", "");
+    assert_graded(&w, "fails", "write", "read_only idempotent "); /* here it takes nobody's place */
+    assert_graded(&w, "where", "read", "read_only ");
     tool = listed(&w, "where");
     assert_true(json_is_false(json_object_get(tool, "custom")));
     assert_string_equal(json_string_value(json_object_get(tool, "mode")), "hosted");

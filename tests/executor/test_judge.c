@@ -631,6 +631,34 @@ static void test_in_the_background(void **state)
     kit_close(&k);
 }
 
+/* What a skill says of a tool that takes the place of another does not make that harmless. */
+static void test_a_skill_makes_nothing_harmless(void **state)
+{
+    (void)state;
+    struct kit k;
+    jianmu_error *err = NULL;
+    char constraints[4200];
+    const char *build = getenv("JIANMU_BUILD");
+    snprintf(constraints, sizeof constraints, "{\"skill\": \"%s/tests/call/skill\"}", build ? build : ".");
+    kit_guard = "{use: [asks]}";
+    kit_open(&k, NULL, constraints);
+    assert_null(kit_call(&k, "dangerous", NULL, NULL, &err));
+    assert_int_equal(jianmu_error_code(err), JIANMU_NEEDS_CONFIRMATION);
+    jianmu_error_free(err);
+    err = NULL;
+    kit_events(&k, 0, "execution.failed");
+    static const char *const tools[] = {"fails", "fails_reading"}; /* may not be, and may be repeated */
+    for (size_t i = 0; i < 2; i++) {
+        assert_null(kit_call(&k, tools[i], NULL, NULL, &err));
+        assert_int_equal(jianmu_error_code(err), JIANMU_UNAVAILABLE);
+        jianmu_error_free(err);
+        err = NULL;
+        kit_events(&k, i ? 3 : 0, "execution.failed");
+    }
+    told();
+    kit_close(&k);
+}
+
 static void test_explain(void **state)
 {
     (void)state;
@@ -751,6 +779,7 @@ int main(void)
         cmocka_unit_test(test_thinking_is_not_tool_time),
         cmocka_unit_test(test_jobs_are_dangerous),
         cmocka_unit_test(test_in_the_background),
+        cmocka_unit_test(test_a_skill_makes_nothing_harmless),
         cmocka_unit_test(test_explain),
         cmocka_unit_test(test_many_threads_one_token),
     };
