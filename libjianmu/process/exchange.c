@@ -17,7 +17,8 @@
 
 #define PIECE 65536
 #define WAKE_NS (JM_SECOND / 4)
-#define LEASE_SPARE JM_SECOND /* so near its end a lease is no longer relied upon */
+#define LEASE_SPARE_S 1 /* the reaper waits longer by that: so near its end a lease is no longer relied upon */
+#define LEASE_SPARE (LEASE_SPARE_S * JM_SECOND)
 
 enum { REAPER, OUT, ERR, IN, CANCEL, WATCHED };
 
@@ -235,7 +236,7 @@ static int make_end(struct talk *t, int64_t began, struct jm_exchange_end *end, 
     return jm_fail_memory(err);
 }
 
-/* Whether it is still there. So near its end a lease may be over before the question arrives. */
+/* Whether it is still there, by our own clock: so near its end a lease may be over before the question arrives. */
 static int look(struct talk *t, jianmu_error **err)
 {
     struct jm_kept *k = t->k;
@@ -295,7 +296,7 @@ static int ask(struct talk *t, struct jm_exchange_end *end, jianmu_error **err)
         return jm_job_fail(&none, k->reapers, k->path, &k->answer, err);
     }
     if (!k->gone)
-        jm_kept_lease(k, t->x->idle_s, 0);
+        jm_kept_lease(k, t->x->idle_s > 0 ? t->x->idle_s + LEASE_SPARE_S : 0, 0);
     return 0;
 }
 

@@ -258,6 +258,25 @@ static void it_ends_by_itself_when_nobody_asks(void **state)
     close(scratch);
 }
 
+static void a_short_idle_time_is_time(void **state)
+{
+    (void)state;
+    struct jm_kept *kept = start("sh", SHELL);
+    struct listener l = {0};
+    int64_t last = now_ns();
+    for (int i = 0; i < 20; i++) {
+        struct jm_exchange_end end = ask(kept, (struct jm_exchange){.idle_s = 1}, "echo ok\n", &l);
+        bool late = now_ns() - last > SECOND / 2; /* a busy machine */
+        drop(&l, &end);
+        if (late || end.gone) {
+            assert_true(late);
+            break;
+        }
+        last = now_ns();
+    }
+    jm_kept_free(kept);
+}
+
 static void who_cannot_answer_is_killed(void **state)
 {
     (void)state;
@@ -312,7 +331,8 @@ int main(void)
         cmocka_unit_test(one_process_answers_again_and_again), cmocka_unit_test(questions_and_answers_may_be_long),
         cmocka_unit_test(standard_error_is_output), cmocka_unit_test(a_deadline_interrupts_or_kills),
         cmocka_unit_test(a_cancel_from_another_thread), cmocka_unit_test(limits_are_each_exchanges),
-        cmocka_unit_test(it_ends_by_itself_when_nobody_asks), cmocka_unit_test(who_cannot_answer_is_killed),
+        cmocka_unit_test(it_ends_by_itself_when_nobody_asks), cmocka_unit_test(a_short_idle_time_is_time),
+        cmocka_unit_test(who_cannot_answer_is_killed),
         cmocka_unit_test(what_cannot_be_executed_is_an_error),
     };
     return cmocka_run_group_tests(tests, open_fixture, close_fixture);
