@@ -114,6 +114,12 @@ void jm_context_end(jm_context *ctx);
 /* what is released when the context ends; without memory it is released at once and -1 returned. */
 int jm_context_keep(jm_context *ctx, void (*release)(void *), void *what);
 
+/* The span of the call, for processes of it; NULL: not traced. */
+static inline const struct jm_trace *jm_context_trace(const jm_context *ctx)
+{
+    return ctx->traced ? &ctx->trace : NULL;
+}
+
 static inline bool jm_context_cancelled_by_caller(const jm_context *ctx)
 {
     return ctx->call && atomic_load_explicit(&ctx->call->cancelled, memory_order_relaxed);

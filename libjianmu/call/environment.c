@@ -94,7 +94,7 @@ static void add_trace(struct list *l, const struct jm_trace *trace)
         set(l, "TRACESTATE", trace->state);
 }
 
-char **jm_environment_new(jm_context *ctx, const struct jm_workdir *dir, jianmu_error **err)
+char **jm_environment_new(jm_context *ctx, const struct jm_workdir *dir, const struct jm_trace *trace, jianmu_error **err)
 {
     struct list l = {0};
     const char *path = getenv("PATH"), *tz = getenv("TZ"), *key;
@@ -108,8 +108,8 @@ char **jm_environment_new(jm_context *ctx, const struct jm_workdir *dir, jianmu_
     set(&l, "TMPDIR", dir->tmp);
     add_directory(&l, ctx, "workspace", "JIANMU_WORKSPACE");
     add_directory(&l, ctx, "skill", "JIANMU_SKILL");
-    if (ctx->traced)
-        add_trace(&l, &ctx->trace);
+    if (trace)
+        add_trace(&l, trace);
     json_object_foreach (jm_service_setting(&ctx->public, "env"), key, value)
         if (json_is_string(value))
             set(&l, key, json_string_value(value));

@@ -79,7 +79,7 @@ static int start(jm_context *ctx, struct jm_session *session, const struct jianm
     struct jm_reapers *reapers = argv ? jm_runner_reapers(ctx->runner, err) : NULL;
     if (!reapers || !(session->dir = jm_workdir_open(parent, NULL, NULL, 0, NULL, 0, err)))
         return -1;
-    char **own = how->env ? NULL : jm_environment_new(ctx, session->dir, err);
+    char **own = how->env ? NULL : jm_environment_new(ctx, session->dir, NULL, err);
     if (!how->env && !own)
         return -1;
     spec.argv = argv;

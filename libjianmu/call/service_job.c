@@ -150,7 +150,7 @@ int jm_service_job_run(jianmu_context *public, jianmu_workdir *dir, const char *
     if (check_workdir(ctx, dir, "job_run") || fill_spec(ctx, inside(dir), &spec))
         return -1;
     struct jm_reapers *reapers = jm_runner_reapers(ctx->runner, &ctx->error);
-    char **env = reapers ? jm_environment_new(ctx, inside(dir), &ctx->error) : NULL;
+    char **env = reapers ? jm_environment_new(ctx, inside(dir), jm_context_trace(ctx), &ctx->error) : NULL;
     if (!env)
         return -1;
     spec.argv = command;

@@ -215,7 +215,7 @@ int jm_service_process(jianmu_context *public, const struct jianmu_process *give
     /* the call's own environment names a private HOME and TMPDIR, so there must be one */
     if (!p.env && !jm_service_workdir_open(public))
         return -1;
-    char **own = p.env ? NULL : jm_environment_new(ctx, ctx->workdir, &err);
+    char **own = p.env ? NULL : jm_environment_new(ctx, ctx->workdir, jm_context_trace(ctx), &err);
     int status = p.env || own ? run(ctx, &p, p.env ? p.env : (const char *const *)own, end, &err) : -1;
     jm_environment_free(own);
     return err ? jm_context_fail(ctx, err) : status;

@@ -228,7 +228,7 @@ json_t *jm_service_host_tool(jianmu_context *public, const char *const *prefix, 
     const char *const tail[] = {entry_path(), "serve", NULL};
     jm_auto_free const char **argv = make_command(prefix, tail);
     jm_auto_free char *text = print_request(ctx, args);
-    char **env = text ? jm_environment_new(ctx, ctx->workdir, &ctx->error) : NULL;
+    char **env = text ? jm_environment_new(ctx, ctx->workdir, jm_context_trace(ctx), &ctx->error) : NULL;
     struct jm_buffer frame = {0};
     json_t *value = NULL;
     if (argv && text && env) {

@@ -29,6 +29,8 @@ static const char *answer(const char *question, uint64_t id)
     count++;
     if (!strcmp(question, "pid"))
         snprintf(text, sizeof text, "%d", (int)getpid());
+    else if (!strncmp(question, "env ", 4))
+        snprintf(text, sizeof text, "%s", getenv(question + 4) ? getenv(question + 4) : "unset");
     else
         snprintf(text, sizeof text, "%d", count);
     if (!strncmp(question, "say ", 4))

@@ -158,6 +158,21 @@ static void test_a_background_call_has_its_session(void **state)
     world_close(&w);
 }
 
+static void test_its_environment_has_no_trace(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w, NULL, NULL);
+    jianmu_call *call = call_of("traced");
+    assert_int_equal(jianmu_call_set_trace(call, "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01", "vendor=state", NULL), 0);
+    jianmu_result_free(call_tool(&w, "keeper", "{\"question\": \"\"}", call));
+    expect(&w, "keeper", "traced", "{\"question\": \"env TRACEPARENT\"}", "unset", ANSWERED);
+    expect(&w, "keeper", "traced", "{\"question\": \"env TRACESTATE\"}", "unset", ANSWERED);
+    expect(&w, "keeper", "traced", "{\"question\": \"env LANG\"}", "C.UTF-8", ANSWERED);
+    jianmu_call_free(call);
+    world_close(&w);
+}
+
 static void one_abandoned_call(bool runner_lives)
 {
     struct world w;
@@ -257,7 +272,7 @@ int main(void)
         cmocka_unit_test(test_whose_it_is), cmocka_unit_test(test_only_its_answer_counts),
         cmocka_unit_test(test_a_loss_is_told_once), cmocka_unit_test(test_bad_requests),
         cmocka_unit_test(test_a_background_call_has_its_session), cmocka_unit_test(test_many_threads),
-        cmocka_unit_test(test_what_is_abandoned_asks_nobody),
+        cmocka_unit_test(test_what_is_abandoned_asks_nobody), cmocka_unit_test(test_its_environment_has_no_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
