@@ -180,6 +180,7 @@ void jm_runner_release(jianmu_runner *r)
     jm_limits_free(&r->job_limits);
     free_names(r->offered);
     jm_registry_free(r->custom);
+    free(r->skill);
     jianmu_constraints_free(r->constraints);
     free(r->mode);
     pthread_mutex_destroy(&r->making);

@@ -39,6 +39,7 @@ struct jianmu_runner {
     jianmu_constraints *constraints;
     char **offered;                /* patterns of built-in tools; NULL: all */
     jm_registry *custom;           /* the tools of its skill; NULL: it has none */
+    char *skill;                   /* its directory without links, for rules; NULL: it has none, or it is not there */
     jianmu_bus *bus;
     struct jm_listen listen;
     atomic_uint_fast64_t spans;

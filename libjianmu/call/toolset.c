@@ -155,7 +155,9 @@ int jm_toolset_open(jianmu_runner *r, jianmu_error **err)
 {
     const char *skill = json_string_value(jm_constraints_get(r->constraints, "skill"));
     jm_auto_free char *path = skill ? skill_path(skill, err) : NULL;
-    const struct jm_search_dir dir = {path, "skill", 1u << JIANMU_KIND_TOOL};
+    if (path && !(r->skill = realpath(path, NULL)) && errno == ENOMEM)
+        return jm_fail_memory(err);
+    const struct jm_search_dir dir = {r->skill ? r->skill : path, "skill", 1u << JIANMU_KIND_TOOL};
     if (skill && (!path || !(r->custom = jm_registry_scan(&dir, 1, err))))
         return -1;
     for (size_t i = 0; r->offered && r->offered[i]; i++)

@@ -24,7 +24,20 @@ static jianmu_schema *make_schema(const jianmu_tool *tool, jianmu_error **err)
     return NULL;
 }
 
-static struct jm_known *make(const jianmu_tool *tool, const struct jm_plan *plan, jianmu_error **err)
+/* A skill is told to guards by its one true path, however its grant was written. */
+static int name_skill(const jianmu_runner *runner, json_t *values, jianmu_error **err)
+{
+    const char *grant = json_string_value(json_object_get(values, "skill"));
+    if (!grant)
+        return 0;
+    if (!runner->skill)
+        return jm_fail(err, JIANMU_INVALID, "skill '%s': there is no such directory, so no rule can be held against it",
+                       grant);
+    return json_object_set_new(values, "skill", json_string(runner->skill)) ? jm_fail_memory(err) : 0;
+}
+
+static struct jm_known *make(const jianmu_runner *runner, const jianmu_tool *tool, const struct jm_plan *plan,
+                             jianmu_error **err)
 {
     struct jm_known *k = calloc(1, sizeof *k);
     if (!k)
@@ -32,6 +45,8 @@ static struct jm_known *make(const jianmu_tool *tool, const struct jm_plan *plan
     k->tool = tool;
     if (!(k->values = jm_guard_plan_values(plan))) {
         jm_fail_memory(err);
+    } else if (name_skill(runner, k->values, err)) {
+        /* it has said why */
     } else if (tool && !(k->schema = make_schema(tool, err))) {
         jm_wrap(err, "tool '%s' cannot be used: its schema", tool->name);
     } else {
@@ -57,7 +72,7 @@ struct jm_known *jm_known_get(jianmu_executor *executor, const jianmu_tool *tool
     pthread_mutex_unlock(&executor->lock);
     if (k)
         return k;
-    struct jm_known *made = make(tool, plan, err);
+    struct jm_known *made = make(executor->runner, tool, plan, err);
     if (!made)
         return NULL;
     pthread_mutex_lock(&executor->lock);

@@ -30,6 +30,25 @@ printf 'guard: {profile: dev}\n' >jianmu.yaml
 refused "a file found in the current directory has no say" 125 'jianmu.yaml:1:1: .*--config' run list_dir --args '{"path": "."}'
 rm jianmu.yaml
 
+# ---- a skill is its directory, however that was written ----
+mkdir -p skills/bad skills/good && ln -s skills/bad link && ln -s "$PWD/skills/bad" skills/good/too
+printf 'guard: {rules: [{name: bad, skill: "*/skills/bad", then: deny}]}\n' >skill.yaml
+for skill in skills/bad "$PWD/skills/bad" skills/bad/ skills//bad skills/good/../bad skills/./bad link link/ skills/good/too; do
+    refused "the rule on a skill holds for $skill" 126 'rule bad,' \
+        run list_dir --args '{"path": "."}' --workspace ws --skill "$skill" --config skill.yaml
+done
+for skill in "$PWD/skills/bad:ro" "$PWD/link:rw" skills/../link/:ro; do
+    refused "and in constraints: $skill" 126 'rule bad,' \
+        run list_dir --args '{"path": "."}' --workspace ws --constraints "{\"skill\": \"$skill\"}" --config skill.yaml
+done
+cli run list_dir --args '{"path": "."}' --workspace ws --skill skills/good --config skill.yaml
+is "and not for another" "$status" 0
+printf 'guard: {rules: [{name: bad, plan: {skill: {glob: "*/skills/bad"}}, then: deny}]}\n' >skill.yaml
+refused "as a condition on the plan, too" 126 'rule bad,' \
+    run list_dir --args '{"path": "."}' --workspace ws --constraints "{\"skill\": \"$PWD/link:ro\"}" --config skill.yaml
+refused "one that is not there is no way around it" 125 'no rule can be held against it' \
+    run list_dir --args '{"path": "."}' --workspace ws --constraints '{"skill": "/nonexistent/skills/bad"}' --config skill.yaml
+
 # ---- its file is gone, or not to be trusted ----
 chmod g+w "$plugins/guards/policy.so"
 refused "a guard that others could have changed denies every call" 126 'guard "policy" cannot be had.*chmod' \
