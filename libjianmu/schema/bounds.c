@@ -101,22 +101,38 @@ static int complain_size(struct jm_run *run, const struct jm_op *op, const json_
     return jm_complain(run, at, value, "%s %.0f %s", what, op->u.size, op->u.size == 1 ? one : many);
 }
 
+/* Characters in a long string take their time. */
+static int characters(struct jm_run *run, const json_t *value, double *count)
+{
+    size_t len = json_string_length(value);
+    if (jm_run_spend(run, (long)(len / 64)))
+        return -1;
+    *count = (double)jm_utf8_count(json_string_value(value), len);
+    return 0;
+}
+
 /* A string of n bytes has at least n/4 characters and at most n. */
 static int check_min_length(struct jm_run *run, const struct jm_op *op, const json_t *value, const struct jm_at *at)
 {
     size_t len = json_string_length(value);
     if ((double)((len + 3) / 4) >= op->u.size)
         return 1;
-    double count = (double)len < op->u.size ? 0 : (double)jm_utf8_count(json_string_value(value), len);
+    double count = 0;
+    if ((double)len >= op->u.size && characters(run, value, &count))
+        return -1;
     return count >= op->u.size || complain_size(run, op, value, at, "a string of at least", "character", "characters");
 }
 
 static int check_max_length(struct jm_run *run, const struct jm_op *op, const json_t *value, const struct jm_at *at)
 {
     size_t len = json_string_length(value);
-    if ((double)len <= op->u.size || (double)jm_utf8_count(json_string_value(value), len) <= op->u.size)
+    double count = (double)((len + 3) / 4);
+    if ((double)len <= op->u.size)
         return 1;
-    return complain_size(run, op, value, at, "a string of at most", "character", "characters");
+    if (count <= op->u.size && characters(run, value, &count))
+        return -1;
+    return count <= op->u.size ||
+           complain_size(run, op, value, at, "a string of at most", "character", "characters");
 }
 
 static int check_min_items(struct jm_run *run, const struct jm_op *op, const json_t *value, const struct jm_at *at)

@@ -21,12 +21,16 @@ static int complain_dependent(struct jm_run *run, const char *name, const char *
 static int check_dependent(struct jm_run *run, const struct jm_op *op, const json_t *value, const struct jm_at *at)
 {
     int good = 1;
+    if (jm_run_spend(run, (long)op->u.dependents.count / 4))
+        return -1;
     for (size_t i = 0; i < op->u.dependents.count; i++) {
         const struct jm_dependent *d = &op->u.dependents.list[i];
         size_t j;
         json_t *name;
         if (!json_object_get(value, d->name))
             continue;
+        if (jm_run_spend(run, (long)json_array_size(d->required) / 4))
+            return -1;
         json_array_foreach(d->required, j, name)
             if (!json_object_get(value, json_string_value(name)))
                 good = complain_dependent(run, json_string_value(name), d->name, at);

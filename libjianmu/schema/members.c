@@ -54,8 +54,8 @@ static int check_others(struct jm_run *run, const struct jm_members *m, const js
     json_t *item;
     int good = 1;
     json_object_foreach((json_t *)value, name, item) {
-        bool known = json_object_get(m->properties, name) != NULL;
-        int rc = 1;
+        int rc = jm_run_spend(run, (long)(strlen(name) / 16)) ? -1 : 1;
+        bool known = rc > 0 && json_object_get(m->properties, name);
         for (size_t i = 0; i < m->matched_count && rc > 0; i++) {
             int found = jm_run_search(run, m->matched[i].pattern, name, strlen(name));
             known |= found > 0;
@@ -75,6 +75,8 @@ static int check_members(struct jm_run *run, const struct jm_op *op, const json_
     const struct jm_members *m = op->u.members;
     size_t known = 0;
     int good = 1;
+    if (jm_run_spend(run, (long)m->named_count / 4))
+        return -1;
     for (size_t i = 0; i < m->named_count; i++) {
         const json_t *item = json_object_get(value, m->named[i].name);
         if (!item)
@@ -140,6 +142,8 @@ static int check_names(struct jm_run *run, const struct jm_op *op, const json_t 
     json_t *item;
     int good = 1;
     json_object_foreach((json_t *)value, name, item) {
+        if (jm_run_spend(run, 4 + (long)(strlen(name) / 16)))
+            return -1;
         jm_auto_json json_t *text = json_string_nocheck(name);
         if (!text)
             return jm_fail_memory(&run->err);

@@ -145,6 +145,7 @@ static bool same_members(const json_t *a, const json_t *b, long *steps)
     if (json_object_size(a) != json_object_size(b))
         return false;
     json_object_foreach((json_t *)a, key, item) {
+        *steps -= (long)(strlen(key) / 16);
         const json_t *other = json_object_get(b, key);
         if (!other || !jm_value_same(item, other, steps))
             return false;
@@ -162,6 +163,7 @@ bool jm_value_same(const json_t *a, const json_t *b, long *steps)
         return false;
     switch (json_typeof(a)) {
     case JSON_STRING:
+        *steps -= (long)(json_string_length(a) / 64);
         return json_string_length(a) == json_string_length(b) &&
                !memcmp(json_string_value(a), json_string_value(b), json_string_length(a));
     case JSON_ARRAY:
@@ -185,8 +187,9 @@ static uint64_t mix(uint64_t h)
     return h ^ h >> 33;
 }
 
-static uint64_t hash_bytes(const char *bytes, size_t len)
+static uint64_t hash_bytes(const char *bytes, size_t len, long *steps)
 {
+    *steps -= (long)(len / 16);
     uint64_t h = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < len; i++)
         h = (h ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
@@ -216,7 +219,7 @@ static uint64_t hash(const json_t *value, int depth, long *steps)
     if (--*steps < 0)
         return 0;
     switch (json_typeof(value)) {
-    case JSON_STRING: return hash_bytes(json_string_value(value), json_string_length(value));
+    case JSON_STRING: return hash_bytes(json_string_value(value), json_string_length(value), steps);
     case JSON_INTEGER:
     case JSON_REAL: return hash_number(value);
     case JSON_ARRAY:
@@ -225,7 +228,7 @@ static uint64_t hash(const json_t *value, int depth, long *steps)
         return h;
     case JSON_OBJECT:
         json_object_foreach((json_t *)value, key, item) /* in any order: so by sum */
-            h += mix(hash_bytes(key, strlen(key)) * 3 + hash(item, depth + 1, steps));
+            h += mix(hash_bytes(key, strlen(key), steps) * 3 + hash(item, depth + 1, steps));
         return mix(h);
     default: return mix((uint64_t)json_typeof(value) + 1);
     }
@@ -238,33 +241,75 @@ uint64_t jm_value_hash(const json_t *value, long *steps)
 
 enum { SHOWN = 80 }; /* characters */
 
-static void add_cut(struct jm_buffer *b, const char *text, size_t len)
+/* Bytes of at most so many characters; what is behind them is not looked at. */
+static size_t bytes_of(const char *text, size_t len, size_t most)
 {
     size_t end = 0, count = 0;
-    while (end < len && (((unsigned char)text[end] & 0xc0) == 0x80 || count++ < SHOWN))
+    while (end < len && (((unsigned char)text[end] & 0xc0) == 0x80 || count++ < most))
         end++;
-    jm_buffer_add(b, text, end);
-    if (end < len)
+    return end;
+}
+
+static void add_string(struct jm_buffer *b, const char *text, size_t len)
+{
+    /* one more than is shown, so that it is seen to be cut */
+    jm_auto_json json_t *start = json_stringn_nocheck(text, bytes_of(text, len, SHOWN + 1));
+    jm_auto_free char *quoted = start ? jm_json_print(start, 0, NULL) : NULL;
+    if (quoted)
+        jm_buffer_adds(b, quoted);
+    else
+        b->failed = true;
+}
+
+/* The value's text, or as much of its start as is shown at most. */
+static void add_start(struct jm_buffer *b, const json_t *value)
+{
+    bool object = json_is_object(value), list = json_is_array(value);
+    size_t count = object ? json_object_size(value) : json_array_size(value);
+    if (json_is_string(value)) {
+        add_string(b, json_string_value(value), json_string_length(value));
+    } else if (!object && !list) {
+        jm_auto_free char *text = jm_json_print(value, 0, NULL);
+        b->failed |= !text;
+        jm_buffer_adds(b, text ? text : "");
+    } else {
+        void *at = object ? json_object_iter((json_t *)value) : NULL;
+        jm_buffer_adds(b, object ? "{" : "[");
+        for (size_t i = 0; i < count && b->len <= SHOWN * 4 && !b->failed; i++) {
+            const char *key = object ? json_object_iter_key(at) : NULL;
+            jm_buffer_adds(b, i ? "," : "");
+            if (key)
+                add_string(b, key, strlen(key));
+            jm_buffer_adds(b, key ? ":" : "");
+            add_start(b, key ? json_object_iter_value(at) : json_array_get(value, i));
+            at = key ? json_object_iter_next((json_t *)value, at) : NULL;
+        }
+        jm_buffer_adds(b, object ? "}" : "]");
+    }
+}
+
+static void add_cut(struct jm_buffer *b, struct jm_buffer *whole)
+{
+    size_t end = whole->failed ? 0 : bytes_of(whole->data, whole->len, SHOWN);
+    b->failed |= whole->failed;
+    jm_buffer_add(b, whole->data, end);
+    if (end < whole->len)
         jm_buffer_adds(b, "...");
+    jm_buffer_free(whole);
 }
 
 void jm_value_print(struct jm_buffer *b, const json_t *value)
 {
-    size_t len;
-    jm_auto_free char *text = jm_json_print(value, 0, &len);
-    if (text)
-        add_cut(b, text, len);
-    else
-        b->failed = true;
+    struct jm_buffer whole = {0};
+    add_start(&whole, value);
+    add_cut(b, &whole);
 }
 
 void jm_text_quote(struct jm_buffer *b, const char *text, size_t len)
 {
-    jm_auto_json json_t *string = json_stringn_nocheck(text, len);
-    if (string)
-        jm_value_print(b, string);
-    else
-        b->failed = true;
+    struct jm_buffer whole = {0};
+    add_string(&whole, text, len);
+    add_cut(b, &whole);
 }
 
 void jm_value_describe(struct jm_buffer *b, const json_t *value)

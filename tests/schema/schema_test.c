@@ -296,6 +296,114 @@ static void repair(void **state)
     }
 }
 
+/* All that is done is paid for: here, by a schema that leads to its last part by 2^doublings ways. */
+static char *many_ways(int doublings, const char *last)
+{
+    struct jm_buffer b = {0};
+    jm_buffer_addf(&b, "{\"$ref\":\"#/$defs/d0\",\"$defs\":{");
+    for (int i = 0; i < doublings; i++)
+        jm_buffer_addf(&b, "\"d%d\":{\"allOf\":[{\"$ref\":\"#/$defs/d%d\"},{\"$ref\":\"#/$defs/d%d\"}]},", i, i + 1, i + 1);
+    jm_buffer_addf(&b, "\"d%d\":%s}}", doublings, last);
+    return jm_buffer_take(&b);
+}
+
+static void repair_ends(void **state)
+{
+    (void)state;
+    jm_auto_free char *ways = many_ways(30, "{\"type\":\"array\"}"), *few = many_ways(3, "{\"type\":\"array\"}");
+    jm_auto_free char *one = repaired(ways, "{\"a\":\"{}\"}"), *two = repaired(ways, "{\"a\":1}"), *three = repaired(few, "\"[1]\"");
+    assert_string_equal(one, "-");
+    assert_string_equal(two, "-");
+    assert_string_equal(three, "[1]");
+    jm_auto_free char *nested = repaired("{\"allOf\":[{\"$ref\":\"#/$defs/r\"}],\"$defs\":{\"r\":{\"properties\":{\"b\":{\"type\":\"object\"},"
+                                         "\"a\":{\"allOf\":[{\"$ref\":\"#/$defs/r\"},{\"$ref\":\"#/$defs/r\"},{\"$ref\":\"#/$defs/r\"}]}}}}}",
+                                         "{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":"
+                                         "{\"a\":{\"a\":{\"a\":{\"b\":1}}}}}}}}}}}}}}}}}}},\"b\":\"{}\"}");
+    assert_string_equal(nested, "-");
+    struct jm_buffer text = {0}; /* a string that is parsed in vain again and again */
+    jm_buffer_adds(&text, "\"[");
+    for (int i = 0; i < 100000; i++)
+        jm_buffer_adds(&text, "1,");
+    jm_buffer_adds(&text, "x\"");
+    jm_auto_free char *vain_ways = many_ways(14, "{\"type\":\"array\"}"), *vain = repaired(vain_ways, text.data);
+    assert_string_equal(vain, "-");
+    jm_buffer_free(&text);
+}
+
+/* n times the text, between two others. new */
+static char *times(const char *before, const char *format, int n, const char *after)
+{
+    struct jm_buffer b = {0};
+    jm_buffer_adds(&b, before);
+    for (int i = 0; i < n; i++) {
+        const char *at = strchr(format, '#');
+        jm_buffer_adds(&b, i ? "," : "");
+        jm_buffer_addf(&b, "%.*s", at ? (int)(at - format) : (int)strlen(format), format);
+        if (at)
+            jm_buffer_addf(&b, "%d%s", i, at + 1);
+    }
+    jm_buffer_adds(&b, after);
+    return jm_buffer_take(&b);
+}
+
+static void every_work_is_paid_for(void **state)
+{
+    static const char dear[] = "the value cannot be checked: that takes too many steps";
+    (void)state;
+    jm_auto_free char *objects = times("[", "{}", 30000, "]"), *asked = times("[", "{\"n0\":1}", 30000, "]");
+    jm_auto_free char *named = times("{\"items\":{\"properties\":{", "\"n#\":{}", 1000, "}}}");
+    says(named, objects, dear);
+    says(named, "[{},{\"n5\":1}]", "good");
+    jm_auto_free char *dependents = times("{\"items\":{\"dependentRequired\":{", "\"d#\":[]", 1000, "}}}");
+    says(dependents, objects, dear);
+    jm_auto_free char *names = times("{\"items\":{\"dependentRequired\":{\"n0\":[", "\"n0\"", 1000, "]}}}");
+    says(names, asked, dear);
+    jm_auto_free char *required = times("{\"items\":{\"required\":[", "\"n0\"", 1000, "]}}");
+    says(required, asked, dear);
+    struct jm_buffer text = {0}, list = {0}, member = {0};
+    jm_buffer_adds(&text, "\"");
+    for (int i = 0; i < 15000; i++)
+        jm_buffer_adds(&text, "\u00e4");
+    jm_buffer_adds(&text, "\"");
+    jm_auto_free char *most = many_ways(14, "{\"maxLength\":20000}"), *least = many_ways(14, "{\"minLength\":10000}");
+    says(most, text.data, dear);
+    says(least, text.data, dear);
+    says("{\"maxLength\":15000,\"minLength\":15000}", text.data, "good");
+    jm_buffer_addf(&list, "[%s,1]", text.data);
+    jm_auto_free char *unique = many_ways(13, "{\"uniqueItems\":true}");
+    says(unique, list.data, dear);
+    jm_auto_free char *same = NULL;
+    jm_buffer_addf(&member, "{\"const\":%s}", text.data);
+    same = many_ways(14, member.data);
+    says(same, text.data, dear);
+    jm_buffer_free(&member);
+    jm_buffer_addf(&member, "{%s:1}", text.data);
+    jm_auto_free char *keys = many_ways(12, "{\"propertyNames\":{\"type\":\"string\"}}");
+    says(keys, member.data, dear);
+    jm_buffer_free(&text);
+    jm_buffer_free(&list);
+    jm_buffer_free(&member);
+}
+
+/* A thousand times a long string is the time and the memory of a thousand short ones. */
+static void complaints_are_cut_first(void **state)
+{
+    (void)state;
+    struct jm_buffer text = {0};
+    jm_auto_free char *any = times("{\"anyOf\":[", "{\"maxLength\":#}", 1000, "]}");
+    jm_buffer_adds(&text, "\"");
+    for (int i = 0; i < 5000000; i++)
+        jm_buffer_adds(&text, "\u00e4");
+    jm_buffer_adds(&text, "\"");
+    jm_auto_free char *text_said = said(any, text.data, true);
+    assert_non_null(strstr(text_said, "characters or a string"));
+    assert_in_range(strlen(text_said), 2000, 3000);
+    assert_non_null(strstr(text_said, "\u00e4..."));
+    jm_buffer_free(&text);
+    says("{\"enum\":[{\"a\":[1,\"b\",2.5,null]},[[],{}]]}", "1",
+         "expected one of {\"a\":[1,\"b\",2.5,null]}, [[],{}], found the number 1");
+}
+
 static void *check_often(void *schema)
 {
     jm_auto_json json_t *good = parsed("{\"city\":\"abc\",\"tags\":[\"a\",\"b\"]}"), *bad = parsed("{\"city\":1}");
@@ -328,6 +436,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(complaints), cmocka_unit_test(long_things_are_cut), cmocka_unit_test(numbers),
         cmocka_unit_test(refused), cmocka_unit_test(dialects), cmocka_unit_test(bounds), cmocka_unit_test(repair),
+        cmocka_unit_test(repair_ends), cmocka_unit_test(every_work_is_paid_for),
+        cmocka_unit_test(complaints_are_cut_first),
         cmocka_unit_test(threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
