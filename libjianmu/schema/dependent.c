@@ -21,7 +21,7 @@ static int complain_dependent(struct jm_run *run, const char *name, const char *
 static int check_dependent(struct jm_run *run, const struct jm_op *op, const json_t *value, const struct jm_at *at)
 {
     int good = 1;
-    if (jm_run_spend(run, (long)op->u.dependents.count / 4))
+    if (jm_run_spend(run, (long)op->u.dependents.count / 2))
         return -1;
     for (size_t i = 0; i < op->u.dependents.count; i++) {
         const struct jm_dependent *d = &op->u.dependents.list[i];
@@ -29,7 +29,7 @@ static int check_dependent(struct jm_run *run, const struct jm_op *op, const jso
         json_t *name;
         if (!json_object_get(value, d->name))
             continue;
-        if (jm_run_spend(run, (long)json_array_size(d->required) / 4))
+        if (jm_run_spend(run, (long)json_array_size(d->required) / 2))
             return -1;
         json_array_foreach(d->required, j, name)
             if (!json_object_get(value, json_string_value(name)))

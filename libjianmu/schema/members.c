@@ -75,7 +75,7 @@ static int check_members(struct jm_run *run, const struct jm_op *op, const json_
     const struct jm_members *m = op->u.members;
     size_t known = 0;
     int good = 1;
-    if (jm_run_spend(run, (long)m->named_count / 4))
+    if (jm_run_spend(run, (long)m->named_count / 2))
         return -1;
     for (size_t i = 0; i < m->named_count; i++) {
         const json_t *item = json_object_get(value, m->named[i].name);

