@@ -108,25 +108,35 @@ static char *read_argument(const char *option, const char *text, size_t *len)
     return data;
 }
 
+static json_t *parse_argument(const char *option, const char *text, size_t len)
+{
+    json_error_t error;
+    json_t *value = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
+    if (!value)
+        say("--%s: bad JSON: %s (line %d, column %d)", option, error.text, error.line, error.column);
+    return value;
+}
+
 json_t *json_argument(const char *option, const char *text, int *status)
 {
     size_t len;
-    json_error_t error;
     *status = EXIT_COULD_NOT;
     char *data = read_argument(option, text, &len);
     if (!data)
         return NULL;
-    json_t *value = json_loadb(data, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
+    json_t *value = parse_argument(option, data, len);
     free(data);
-    if (!value) {
-        say("--%s: bad JSON: %s (line %d, column %d)", option, error.text, error.line, error.column);
-    } else if (!json_is_object(value)) {
+    if (json_is_string(value) && !strcmp(option, "args")) { /* as an API of a model hands them over */
+        json_t *inner = parse_argument(option, json_string_value(value), json_string_length(value));
+        json_decref(value);
+        value = inner;
+    }
+    if (value && !json_is_object(value)) {
         say("--%s: must be a JSON object", option);
         json_decref(value);
         value = NULL;
-    } else {
-        *status = 0;
     }
+    *status = value ? 0 : EXIT_COULD_NOT;
     return value;
 }
 

@@ -118,8 +118,6 @@ static int check_args(struct jm_execution *x, const struct jm_known *known)
         return 0;
     if (!x->args && !(x->args = x->own_args = json_object()))
         return jm_fail_memory(&x->ctx.error);
-    if (!json_is_object(x->args))
-        return jm_fail(&x->ctx.error, JIANMU_INVALID, "arguments of tool '%s' must be a JSON object", x->ctx.subject);
     json_t *repaired = NULL;
     if (jm_arguments_check(known, x->ctx.subject, x->args, &repaired, &x->ctx.error))
         return -1;

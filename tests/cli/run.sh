@@ -9,6 +9,10 @@ echo "$code" >args.json
 cli run run_python --yes --timeout 60 --args @args.json
 is "arguments in a file" "$status $out" "0 42"
 is "arguments on standard input" "$("$jianmu" run run_python --yes --timeout 60 --args - <args.json)" 42
+cli run run_python --yes --timeout 60 --args '"{\"code\": \"print(6 * 7)\"}"'
+is "arguments as a string with JSON in it" "$status $out" "0 42"
+cli run run_python --yes --args '"[1]"'
+like "which holds an object" "$status $err" '^125 jianmu: --args: must be a JSON object'
 cli --args=x run run_python
 is "an own option before the command" "$status" 2
 mkdir data

@@ -212,6 +212,43 @@ static void test_arguments_are_repaired(void **state)
     kit_close(&k);
 }
 
+/* As APIs of models hand them over: all in one string. */
+static void test_arguments_in_one_string(void **state)
+{
+    static const char *const bad[] = {"", "x", "1", "[]", "{\"n\": 1", "{\"n\": 1, \"n\": 2}", "\"{}\""};
+    (void)state;
+    struct kit k;
+    jianmu_error *err = NULL;
+    jianmu_result *r = NULL;
+    open_kit(&k, NULL);
+    json_t *args = json_string(" {\"n\": 1, \"list\": \"[1, 2]\"}"), *want = json_text("{\"n\": 1, \"list\": [1, 2]}");
+    assert_int_equal(jianmu_execute_tool(k.executor, "strict", args, NULL, &r, &err), 0);
+    assert_true(json_equal(jianmu_result_value(r), want));
+    assert_true(json_is_string(args));
+    json_decref(args);
+    json_decref(want);
+    jianmu_result_free(r);
+    kit_events(&k, 0, "execution.completed");
+    r = NULL;
+    args = json_string("{\"list\": \"[1, 2]\"}");
+    assert_int_equal(jianmu_execute_tool(k.executor, "echoes", args, NULL, &r, &err), 0);
+    assert_true(json_is_string(json_object_get(jianmu_result_value(r), "list")));
+    jianmu_result_free(r);
+    json_decref(args);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        r = NULL;
+        args = json_string(bad[i]);
+        assert_int_equal(jianmu_execute_tool(k.executor, "echoes", args, NULL, &r, &err), -1);
+        assert_int_equal(jianmu_error_code(err), JIANMU_INVALID);
+        assert_non_null(strstr(jianmu_error_message(err), "must be a JSON object"));
+        jianmu_error_free(err);
+        err = NULL;
+        jianmu_result_free(r);
+        json_decref(args);
+    }
+    kit_close(&k);
+}
+
 static void test_a_schema_that_is_none(void **state)
 {
     (void)state;
@@ -764,6 +801,7 @@ int main(void)
         cmocka_unit_test(test_bad_arguments_never_reach_a_guard),
         cmocka_unit_test(test_arguments_meet_the_schema),
         cmocka_unit_test(test_arguments_are_repaired),
+        cmocka_unit_test(test_arguments_in_one_string),
         cmocka_unit_test(test_a_schema_that_is_none),
         cmocka_unit_test(test_unsupported_takes_nothing),
         cmocka_unit_test(test_each_attempt_is_charged),
