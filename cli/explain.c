@@ -44,6 +44,8 @@ static void print_verdict(const json_t *guard)
         out(": ");
         put_clean(message);
     }
+    if (json_is_true(json_object_get(guard, "confirmed")))
+        out("; nobody is asked, since it is the operator's own act");
     out("\n");
 }
 
@@ -96,6 +98,8 @@ static int explain_call(struct cli *cli)
     const char *text = cli_value(cli, "args");
     if (!status && text)
         args = json_argument("args", text, &status);
+    if (!status && !strcmp(cli->words[0], "job"))
+        jianmu_call_set_operator(s.call, 1); /* as jianmu job does */
     if (!status && !(plan = jianmu_executor_explain(s.executor, cli->words[0], args, s.call, &err)))
         status = report_error(cli, err, EXIT_NOT_FOUND);
     json_decref(args);

@@ -229,8 +229,8 @@ int jianmu_execute_tool(jianmu_executor *executor, const char *name, json_t *arg
 int jianmu_execute_job(jianmu_executor *executor, const jianmu_job *job, jianmu_call *call, jianmu_result **result,
                        jianmu_error **err);
 
-/* As jianmu_runner_explain, and "guard": {verdict, code, rule, source, message, retry_after_s}, "arguments": what is
- * wrong with them, or null; uses nothing up. */
+/* As jianmu_runner_explain, and "guard": {verdict, code, rule, source, message, retry_after_s, confirmed}, "arguments":
+ * what is wrong with them (then the verdict is "none"), or null; uses nothing up. */
 json_t *jianmu_executor_explain(jianmu_executor *executor, const char *tool, json_t *args, const jianmu_call *call,
                                 jianmu_error **err);
 

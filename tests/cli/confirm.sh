@@ -59,7 +59,13 @@ is "and so does --json" "$(member '[it["guard"]["verdict"], it["guard"]["rule"]]
 cli explain run_python
 like "explain of the profile's own rule" "$out" 'guard: confirm'
 cli explain run_python --args '{"cod": 1}'
-like "and what is wrong with arguments" "$out" "arguments of tool 'run_python'"
+like "and what is wrong with arguments" "$out" "guard: none: no verdict was reached.*arguments of tool 'run_python'"
+cli explain job
+like "a job is explained as the operator's own act" "$out" "guard: confirm .*; nobody is asked, since"
+cli explain job --json
+is "with --json, too" "$(member '[it["guard"]["verdict"], it["guard"]["confirmed"]]')" '["confirm", true]'
+cli explain run_python
+isnt "a tool of which that is not so" "$(grep -c 'nobody is asked' <<<"$out")" 1
 
 # ---- on a terminal ----
 for answer in y yes; do

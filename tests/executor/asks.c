@@ -23,6 +23,8 @@ static int decide(void *self, jianmu_context *ctx, const struct jianmu_guard_req
     (void)self;
     (void)ctx;
     const char *verdict = json_string_value(json_object_get(request->args, "verdict"));
+    if (json_array_size(json_object_get(request->args, "list")) == 1)
+        verdict = "deny"; /* a list of one: a text is none */
     if (!(request->options & JIANMU_GUARD_EXPLAIN))
         note("d");
     d->rule = "ask";

@@ -724,6 +724,20 @@ static void test_explain(void **state)
     args = json_pack("{s:s}", "n", "x");
     plan = jianmu_executor_explain(k.executor, "strict", args, NULL, &err);
     assert_non_null(strstr(kit_text(plan, "arguments"), "/n"));
+    assert_string_equal(kit_text(json_object_get(plan, "guard"), "verdict"), "none");
+    assert_non_null(strstr(kit_text(json_object_get(plan, "guard"), "message"), "no verdict was reached"));
+    json_decref(plan);
+    json_decref(args);
+    args = json_text("[1]");
+    plan = jianmu_executor_explain(k.executor, "echoes", args, NULL, &err);
+    assert_non_null(strstr(kit_text(plan, "arguments"), "must be a JSON object"));
+    assert_string_equal(kit_text(json_object_get(plan, "guard"), "verdict"), "none");
+    json_decref(plan);
+    json_decref(args);
+    args = json_text("{\"n\": 1, \"list\": \"[\\\"refused\\\"]\"}"); /* a call would take the list out of it */
+    plan = jianmu_executor_explain(k.executor, "strict", args, NULL, &err);
+    assert_string_equal(kit_text(json_object_get(plan, "guard"), "verdict"), "deny");
+    assert_true(json_is_null(json_object_get(plan, "arguments")));
     json_decref(plan);
     json_decref(args);
     assert_null(jianmu_executor_explain(k.executor, "nowhere", NULL, NULL, &err));
