@@ -94,7 +94,8 @@ static void add_trace(struct list *l, const struct jm_trace *trace)
         set(l, "TRACESTATE", trace->state);
 }
 
-char **jm_environment_new(jm_context *ctx, const struct jm_workdir *dir, const struct jm_trace *trace, jianmu_error **err)
+char **jm_environment_new(jm_context *ctx, const struct jm_workdir *dir, const struct jm_trace *trace,
+                          jianmu_error **err)
 {
     struct list l = {0};
     const char *path = getenv("PATH"), *tz = getenv("TZ"), *key;

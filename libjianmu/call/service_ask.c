@@ -114,7 +114,7 @@ static uint64_t flags_of(const struct jm_exchange_end *e, const struct listener 
 {
     return (l->answer ? JIANMU_KEPT_ANSWERED : 0) | (started ? JIANMU_KEPT_STARTED : 0) |
            (e->gone ? JIANMU_KEPT_GONE : 0) | (e->unasked ? JIANMU_KEPT_UNASKED : 0) |
-           (e->expired ? JIANMU_KEPT_IDLE : 0);
+           (e->expired ? JIANMU_KEPT_IDLE : 0) | (e->gone && l->reader.broken ? JIANMU_KEPT_BROKEN : 0);
 }
 
 static int hand_out(jm_context *ctx, struct jm_exchange_end *e, struct listener *l, bool started,

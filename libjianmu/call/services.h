@@ -37,9 +37,10 @@ int jm_service_frame_read(jianmu_context *ctx, int fd, uint32_t *type, uint64_t 
 
 /* An event that came from a tool host, which may say no more than a plug-in may. */
 void jm_call_forward(jm_context *ctx, const char *name, json_t *payload);
-/* The environment of a process of this call (D6): new, NULL-terminated, one allocation a string. trace: NULL for one that
- * outlives the call. */
-char **jm_environment_new(jm_context *ctx, const struct jm_workdir *dir, const struct jm_trace *trace, jianmu_error **err);
+/* The environment of a process of this call (D6): new, NULL-terminated, one allocation a string. trace: NULL for
+ * one that outlives the call. */
+char **jm_environment_new(jm_context *ctx, const struct jm_workdir *dir, const struct jm_trace *trace,
+                          jianmu_error **err);
 void jm_environment_free(char **env);
 /* The program argv[0] stands for: python3 is the configured or the real one; new. */
 char *jm_interpreter_path(jm_context *ctx, const char *program, jianmu_error **err);

@@ -46,6 +46,7 @@ static void expect(struct world *w, const char *tool, const char *session, const
 
 #define ANSWERED JIANMU_KEPT_ANSWERED
 #define FIRST (JIANMU_KEPT_ANSWERED | JIANMU_KEPT_STARTED)
+#define TRACE "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01"
 #define LOST (JIANMU_KEPT_GONE | JIANMU_KEPT_UNASKED)
 
 static void test_whose_it_is(void **state)
@@ -164,7 +165,7 @@ static void test_its_environment_has_no_trace(void **state)
     struct world w;
     world_open(&w, NULL, NULL);
     jianmu_call *call = call_of("traced");
-    assert_int_equal(jianmu_call_set_trace(call, "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01", "vendor=state", NULL), 0);
+    assert_int_equal(jianmu_call_set_trace(call, TRACE, "vendor=state", NULL), 0);
     jianmu_result_free(call_tool(&w, "keeper", "{\"question\": \"\"}", call));
     expect(&w, "keeper", "traced", "{\"question\": \"env TRACEPARENT\"}", "unset", ANSWERED);
     expect(&w, "keeper", "traced", "{\"question\": \"env TRACESTATE\"}", "unset", ANSWERED);
@@ -181,7 +182,7 @@ static void one_abandoned_call(bool runner_lives)
     assert_int_equal(pipe2(pipe_fd, O_CLOEXEC), 0);
     world_open(&w, NULL, "{\"timeout_s\": 0.2}");
     jianmu_call *call = call_of("alice");
-    assert_int_equal(jianmu_call_set_trace(call, "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01", "vendor=state", NULL), 0);
+    assert_int_equal(jianmu_call_set_trace(call, TRACE, "vendor=state", NULL), 0);
     snprintf(args, sizeof args, "{\"question\": \"event\", \"seconds\": 1, \"fd\": %d}", pipe_fd[1]);
     jianmu_result *r = call_tool(&w, "late_keeper", args, call);
     assert_true(jianmu_result_abandoned(r));

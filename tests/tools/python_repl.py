@@ -102,6 +102,14 @@ equal("exit with a number", host.error("raise SystemExit(3)"), "exit code 3")
 equal("exit without is no error, and ends no session", host.value("y = 5; exit()") + host.value("y"), "5")
 equal("an exception that cannot be printed", host.error("class E(BaseException):\n def __str__(self): 1 / 0\nraise E"),
       "E: <exception str() failed>")
+for what, code in (("an error", "raise ValueError('B' * (70 << 20))"), ("an exit", "raise SystemExit('B' * (70 << 20))"),
+                   ("a name", "raise type('B' * (70 << 20), (Exception,), {})"),
+                   ("a broken error", "raise type('B' * (70 << 20), (BaseException,), {'__str__': lambda s: 1 / 0})")):
+    host.value("kept = 5")
+    equal(f"{what} of 70 MiB ends no session", [len(host.error(code)) <= 2000, host.value("kept")], [True, "5"])
+like("what is no answer is told as such", host.error(
+    "import os\nfor fd in os.listdir('/proc/self/fd'):\n    try:\n        os.write(int(fd), b'JMF0' + b'\\xff' * 20)\n"
+    "    except OSError: pass", "broken"), f"^broken answer: the interpreter said what is no answer, .*{LOST}")
 equal("text of all planes", host.value("print('h\\u00e4 \\u4e2d \\U0001f600')"), "h\u00e4 \u4e2d \U0001f600")
 equal("bytes that are no UTF-8", host.value("import os; os.write(1, b'a\\xff\\xe4\\xb8b')"),
       "a\ufffd\ufffdb5")

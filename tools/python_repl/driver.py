@@ -144,7 +144,8 @@ def _drive():
             told = type(error).__name__, ""
         if told is None:
             return b"+"
-        return b"-" + "\0".join(part.replace("\0", "\ufffd") for part in told).encode("utf-8", "backslashreplace")
+        line, trace = told  # one that is longer than a frame may be would end the session
+        return b"-" + "\0".join(part.replace("\0", "\ufffd") for part in (line[:TEXT], trace)).encode("utf-8", "backslashreplace")
 
     globals_of_driver = sys._getframe().f_globals
     main = types.ModuleType("__main__")

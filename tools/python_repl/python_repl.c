@@ -66,7 +66,9 @@ static json_t *lost(jianmu_context *ctx, const struct jianmu_kept_end *end)
 {
     char text[64];
     const char *said = end_text(ctx, end, text), *what = "the interpreter was killed";
-    if (end->reason == JIANMU_EXITED || end->reason == JIANMU_SIGNALLED)
+    if (end->flags & JIANMU_KEPT_BROKEN)
+        said = "broken answer", what = "the interpreter said what is no answer, so it was killed";
+    else if (end->reason == JIANMU_EXITED || end->reason == JIANMU_SIGNALLED)
         what = "the code ended the interpreter";
     else if (end->reason == JIANMU_TIMEOUT || end->reason == JIANMU_CANCELLED)
         what = "the code did not stop when it was interrupted, so the interpreter was killed";

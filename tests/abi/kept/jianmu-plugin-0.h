@@ -110,6 +110,7 @@ struct jianmu_kept_end {
 #define JIANMU_KEPT_UNASKED 0x80u   /* it was gone before: nobody got the question */
 #define JIANMU_KEPT_IDLE 0x100u     /* gone, since it had been idle for idle_s */
 #define JIANMU_KEPT_PUSHED_OUT 0x200u /* gone, since others needed its place */
+#define JIANMU_KEPT_BROKEN 0x400u   /* gone, killed: what it wrote was no frame */
 
 /* What the core does for plug-ins. Each takes the context of the running callback first. */
 typedef struct jianmu_services {
