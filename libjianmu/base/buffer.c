@@ -70,6 +70,15 @@ char *jm_vformat(const char *format, va_list ap)
     return text;
 }
 
+int jm_format(char **text, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    *text = jm_vformat(format, ap);
+    va_end(ap);
+    return *text ? 0 : -1;
+}
+
 char *jm_buffer_take(struct jm_buffer *b)
 {
     if (!reserve(b, 0)) {

@@ -22,5 +22,7 @@ void jm_buffer_free(struct jm_buffer *b);
 
 /* new, NULL without memory. glibc's vasprintf writes a byte too far where its last realloc fails. */
 char *jm_vformat(const char *format, va_list ap) __attribute__((format(printf, 1, 0)));
+/* In asprintf's place: 0, or -1 without memory, and then *text is NULL. */
+int jm_format(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -42,7 +42,7 @@ char *jm_vsentence(int errnum, const char *format, va_list ap)
     if (text && errnum) {
         /* strerrordesc_np: strerror() is neither thread safe nor free of the locale */
         const char *what = strerrordesc_np(errnum);
-        if (asprintf(&whole, "%s: %s", text, what ? what : "unknown error") < 0)
+        if (jm_format(&whole, "%s: %s", text, what ? what : "unknown error") < 0)
             whole = NULL;
         free(text);
         text = whole;
@@ -98,7 +98,7 @@ void jm_wrap(jianmu_error **err, const char *format, ...)
     jm_auto_free char *before = jm_vsentence(0, format, ap);
     va_end(ap);
     char *whole;
-    if (!before || asprintf(&whole, "%s: %s", before, (*err)->message) < 0)
+    if (!before || jm_format(&whole, "%s: %s", before, (*err)->message) < 0)
         return;
     free((*err)->message);
     (*err)->message = whole;

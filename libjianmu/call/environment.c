@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The environment of a process: what it needs, and what an allow-list names. Nothing else of the host's. */
 #include "config.h"
+#include "base/buffer.h"
 #include "base/cleanup.h"
 #include "call/services.h"
 #include <stdio.h>
@@ -45,7 +46,7 @@ static void put(struct list *l, char *item)
 static void set(struct list *l, const char *name, const char *value)
 {
     char *item;
-    put(l, asprintf(&item, "%s=%s", name, value) < 0 ? NULL : item);
+    put(l, jm_format(&item, "%s=%s", name, value) < 0 ? NULL : item);
 }
 
 /* Names that start with one of the prefixes, or are one of the names. */
@@ -82,7 +83,7 @@ static void add_directory(struct list *l, jm_context *ctx, const char *which, co
     if (len > 3 && (!strcmp(grant + len - 3, ":rw") || !strcmp(grant + len - 3, ":ro")))
         len -= 3;
     char *item;
-    put(l, asprintf(&item, "%s=%.*s", name, (int)len, grant) < 0 ? NULL : item);
+    put(l, jm_format(&item, "%s=%.*s", name, (int)len, grant) < 0 ? NULL : item);
 }
 
 static void add_trace(struct list *l, const struct jm_trace *trace)

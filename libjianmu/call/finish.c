@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The one beginning and the one end of every call: time and event; reason, sentence, event. */
 #include "config.h"
+#include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/clock.h"
@@ -100,8 +101,8 @@ static char *timeout_text(const jm_context *ctx)
 {
     char seconds[32], *text;
     jm_print_seconds(ctx->timeout_s, seconds);
-    int n = ctx->tool ? asprintf(&text, "Tool '%s' timed out after %ss", ctx->subject, seconds)
-                      : asprintf(&text, "Job timed out after %ss", seconds);
+    int n = ctx->tool ? jm_format(&text, "Tool '%s' timed out after %ss", ctx->subject, seconds)
+                      : jm_format(&text, "Job timed out after %ss", seconds);
     return n < 0 ? NULL : text;
 }
 
@@ -112,9 +113,9 @@ static char *limit_text(const jm_context *ctx, const char *limit, const char *wh
                                    ? jm_json_print(entry->setting.value, 0, NULL)
                                    : NULL;
     char *text;
-    int n = ctx->tool ? asprintf(&text, "Tool '%s' was stopped: %s (%s is %s)", ctx->subject, what, limit,
+    int n = ctx->tool ? jm_format(&text, "Tool '%s' was stopped: %s (%s is %s)", ctx->subject, what, limit,
                                  value ? value : "set")
-                      : asprintf(&text, "Job was stopped: %s (%s is %s)", what, limit, value ? value : "set");
+                      : jm_format(&text, "Job was stopped: %s (%s is %s)", what, limit, value ? value : "set");
     return n < 0 ? NULL : text;
 }
 
@@ -143,11 +144,11 @@ static char *reason_text(const jm_context *ctx)
     case JIANMU_DISK:
         return limit_text(ctx, "disk", "it wrote more than allowed");
     case JIANMU_SIGNALLED:
-        return asprintf(&text, "ended by signal %d (%s)", r->signal, sigabbrev_np(r->signal) ? sigabbrev_np(r->signal) : "?") < 0
+        return jm_format(&text, "ended by signal %d (%s)", r->signal, sigabbrev_np(r->signal) ? sigabbrev_np(r->signal) : "?") < 0
                    ? NULL
                    : text;
     case JIANMU_TOOL_FAILED:
-        return asprintf(&text, "Tool '%s' gave no value and no reason", ctx->subject) < 0 ? NULL : text;
+        return jm_format(&text, "Tool '%s' gave no value and no reason", ctx->subject) < 0 ? NULL : text;
     }
     return NULL;
 }

@@ -109,7 +109,7 @@ static char *resolve_shim(const char *shim, const char *program)
         snprintf(version, sizeof version, "%s", chosen);
     } else {
         jm_auto_free char *file = NULL;
-        if (asprintf(&file, "%.*s/version", root_len, shim) < 0)
+        if (jm_format(&file, "%.*s/version", root_len, shim) < 0)
             return file = NULL;
         jm_auto_fd int fd = open(file, O_RDONLY | O_CLOEXEC);
         ssize_t n = fd < 0 ? -1 : read(fd, version, sizeof version - 1);
@@ -118,7 +118,7 @@ static char *resolve_shim(const char *shim, const char *program)
     version[strcspn(version, ":\r\n ")] = 0;
     char *real;
     if (!*version || strchr(version, '/') ||
-        asprintf(&real, "%.*s/versions/%s/bin/%s", root_len, shim, version, program) < 0)
+        jm_format(&real, "%.*s/versions/%s/bin/%s", root_len, shim, version, program) < 0)
         return NULL;
     if (program_kind(real) == 1)
         return real;
@@ -134,7 +134,7 @@ char *jm_interpreter_find(const char *program, const char *path, jianmu_error **
         if (*p != '/')
             continue;
         char *file;
-        if (asprintf(&file, "%.*s/%s", len, p, program) < 0)
+        if (jm_format(&file, "%.*s/%s", len, p, program) < 0)
             return jm_fail_memory(err), NULL;
         int kind = program_kind(file);
         if (kind == 1)

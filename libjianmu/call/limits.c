@@ -2,6 +2,7 @@
  * Enforced or refused, never weakened: what was asked for and cannot be had refuses the call; a default that cannot
  * be had is dropped, and said. */
 #include "config.h"
+#include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -46,15 +47,15 @@ static char *refuse(const jianmu_backend *backend, const struct jm_plan_entry *e
     jm_auto_free char *value = jm_json_print(entry->setting.value, 0, NULL);
     char *text, where[32] = "";
     if (!entry->asked)
-        return asprintf(&text, "backend '%s' cannot enforce %s%s (%s by default), and profile strict drops no limit",
-                        backend->mode, entry->name, tool_only ? " on a tool that runs in the caller's process" : "",
-                        value ? value : "a value") < 0
+        return jm_format(&text, "backend '%s' cannot enforce %s%s (%s by default), and profile strict drops no limit",
+                         backend->mode, entry->name, tool_only ? " on a tool that runs in the caller's process" : "",
+                         value ? value : "a value") < 0
                    ? NULL : text;
     if (entry->setting.line)
         snprintf(where, sizeof where, ":%d", entry->setting.line);
-    int n = asprintf(&text, "backend '%s' cannot enforce %s%s (asked for: %s, by %s%s)", backend->mode, entry->name,
-                     tool_only ? " on a tool that runs in the caller's process" : "", value ? value : "a value",
-                     entry->setting.file ? entry->setting.file : jm_layer_name(entry->setting.layer), where);
+    int n = jm_format(&text, "backend '%s' cannot enforce %s%s (asked for: %s, by %s%s)", backend->mode, entry->name,
+                      tool_only ? " on a tool that runs in the caller's process" : "", value ? value : "a value",
+                      entry->setting.file ? entry->setting.file : jm_layer_name(entry->setting.layer), where);
     return n < 0 ? NULL : text;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Jobs for backends: a directory with script and inputs, the command, the run, what it left. */
 #include "config.h"
+#include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "call/interpreter.h"
@@ -93,7 +94,7 @@ const char *const *jm_service_job_command(jianmu_context *public, jianmu_workdir
     jm_auto_free char *script = NULL;
     if (!program)
         return NULL;
-    if (asprintf(&script, "%s/%s", inside(dir)->work, language->script) < 0) {
+    if (jm_format(&script, "%s/%s", inside(dir)->work, language->script) < 0) {
         script = NULL;
         jm_fail_memory(&ctx->error);
         return NULL;

@@ -185,7 +185,7 @@ static json_t *read_answer(jm_context *ctx, struct answer *a, struct jm_process_
     ctx->quoted = ctx->error; /* with what was printed */
     if (!ctx->error && ctx->result->message && !*ctx->result->message) {
         free(ctx->result->message);
-        if (asprintf(&ctx->result->message, "Tool '%s' ended its tool host (%s %d)", ctx->subject,
+        if (jm_format(&ctx->result->message, "Tool '%s' ended its tool host (%s %d)", ctx->subject,
                      process->signal ? "signal" : "status", process->signal ? process->signal : process->exit_code) < 0)
             ctx->result->message = NULL;
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
+#include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -38,7 +39,7 @@ static int report(json_t *removed, const char *parent, const char *name, jianmu_
         return 0;
     jm_auto_free char *path = NULL;
     size_t len;
-    if (asprintf(&path, "%s/%s", parent, name) < 0) {
+    if (jm_format(&path, "%s/%s", parent, name) < 0) {
         path = NULL;
         return jm_fail_memory(err);
     }

@@ -181,7 +181,7 @@ static int settle(struct scan *s, struct jm_item *item)
         }
         if (other->state == JM_USABLE && item->state == JM_USABLE) {
             item->state = JM_SHADOWED;
-            if (asprintf(&item->sentence, "%s is hidden by %s, which holds the %s \"%s\" too and is found first",
+            if (jm_format(&item->sentence, "%s is hidden by %s, which holds the %s \"%s\" too and is found first",
                          item->path, other->path, jm_kind_name(item->kind), item->name) < 0) {
                 item->sentence = NULL;
                 return -1;

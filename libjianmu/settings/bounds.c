@@ -62,7 +62,7 @@ static int add_bound(jianmu_config *c, const struct jm_node *node, const char *w
     if (!knob)
         return unknown_bound(file, node, err);
     jm_auto_free char *label = NULL;
-    if (asprintf(&label, "%s.%s", where, node->key) < 0) {
+    if (jm_format(&label, "%s.%s", where, node->key) < 0) {
         label = NULL;
         return jm_fail_memory(err);
     }

@@ -2,6 +2,7 @@
  * The file against all keys there are. The first thing that is wrong is told with file, line and column. */
 #include "config.h"
 
+#include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -153,7 +154,7 @@ int jm_check_section(jianmu_config *c, const struct jm_node *section, const char
         return -1;
     for (const struct jm_node *node = section->child; node; node = node->next) {
         jm_auto_free char *below = NULL;
-        if (asprintf(&below, "%s.%s", path, node->key) < 0) {
+        if (jm_format(&below, "%s.%s", path, node->key) < 0) {
             below = NULL;
             return jm_fail_memory(err);
         }
@@ -194,7 +195,7 @@ static int unknown_in_tools(const jianmu_config *c, const struct jm_node *node, 
             names[count++] = key->knob.name;
     }
     jm_auto_free char *where = NULL;
-    if (asprintf(&where, "tools.%s", glob) < 0) {
+    if (jm_format(&where, "tools.%s", glob) < 0) {
         where = NULL;
         return jm_fail_memory(err);
     }
@@ -220,7 +221,7 @@ static int check_tool_value(jianmu_config *c, const struct jm_node *node, const 
     jm_auto_json json_t *value = NULL;
     bool known = false;
     jm_auto_free char *label = NULL;
-    if (asprintf(&label, "tools.%s.%s", glob, node->key) < 0) {
+    if (jm_format(&label, "tools.%s.%s", glob, node->key) < 0) {
         label = NULL;
         return jm_fail_memory(err);
     }

@@ -2,6 +2,7 @@
  * A plan's own: found in, told, freed; and the mode. */
 #include "config.h"
 
+#include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -59,9 +60,9 @@ static json_t *setting_json(const struct jm_setting *s)
 {
     const char *layer = jm_layer_name(s->layer);
     jm_auto_free char *source = NULL;
-    int n = s->line    ? asprintf(&source, "%s:%d", s->file, s->line)
-            : s->file  ? asprintf(&source, "%s (%s)", layer, s->file)
-                       : asprintf(&source, "%s", layer);
+    int n = s->line    ? jm_format(&source, "%s:%d", s->file, s->line)
+            : s->file  ? jm_format(&source, "%s (%s)", layer, s->file)
+                       : jm_format(&source, "%s", layer);
     if (n < 0) {
         source = NULL;
         return NULL;

@@ -3,6 +3,7 @@
  * the one that mattered. */
 #include "config.h"
 
+#include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "plugin/registry.h"
@@ -123,7 +124,7 @@ static int read_section(struct jm_guard_reader *r, const struct jm_node *guard, 
         return -1;
     for (const struct jm_node *node = guard->child; node; node = node->next) {
         jm_auto_free char *path = NULL;
-        if (asprintf(&path, "guard.%s", node->key) < 0) {
+        if (jm_format(&path, "guard.%s", node->key) < 0) {
             path = NULL;
             return jm_fail_memory(r->err);
         }

@@ -2,6 +2,7 @@
  * Conditions on values of the plan, read by the type that the value has there. */
 #include "config.h"
 
+#include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -41,7 +42,7 @@ static json_t *coerced(struct jm_guard_reader *r, const struct jm_node *node, co
 {
     jianmu_error *why = NULL;
     jm_auto_free char *label = NULL;
-    if (asprintf(&label, "plan.%s", name) < 0) {
+    if (jm_format(&label, "plan.%s", name) < 0) {
         label = NULL;
         jm_fail_memory(r->err);
         return NULL;

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "settings/keys.h"
+#include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -186,7 +187,7 @@ static int add_noted(struct jm_keys *keys, const struct jm_item *item, const cha
                                            [JIANMU_KIND_GUARD] = "guard", [JIANMU_KIND_SINK] = "events"};
     bool backend = item->kind == JIANMU_KIND_BACKEND, planned = backend || item->kind == JIANMU_KIND_TOOL;
     jm_auto_free char *path = NULL;
-    if (asprintf(&path, "%s.%s.%s", sections[item->kind], item->name, name) < 0) {
+    if (jm_format(&path, "%s.%s.%s", sections[item->kind], item->name, name) < 0) {
         path = NULL;
         return jm_fail_memory(err);
     }

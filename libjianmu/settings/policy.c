@@ -3,6 +3,7 @@
  * does not understand in it is an error, as leaving it out would loosen. */
 #include "config.h"
 
+#include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -38,7 +39,7 @@ int jm_policy_load(jianmu_config *config, jianmu_error **err)
 {
     jm_auto_free char *text = NULL;
     size_t len;
-    if (asprintf(&config->policy_file, "%s/jianmu/policy.yaml", config->sysconfdir) < 0) {
+    if (jm_format(&config->policy_file, "%s/jianmu/policy.yaml", config->sysconfdir) < 0) {
         config->policy_file = NULL;
         return jm_fail_memory(err);
     }

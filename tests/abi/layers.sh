@@ -75,6 +75,12 @@ check_files() {
     done
 }
 
+# glibc's asprintf may write a byte too far where memory is short: base/buffer.h has another.
+check_format() {
+    grep -rlwE --include='*.[ch]' 'v?asprintf *\(' libjianmu | grep -vxE 'libjianmu/(settings/search|call/toolset)\.c' | sort |
+        sed 's/$/ calls asprintf/'
+}
+
 check_tree() {
     local seen="" part
     cd "$1" || return
@@ -87,6 +93,7 @@ check_tree() {
     [ ! -d guards ] || check_plugins guards
     [ ! -d sinks ] || check_plugins sinks
     check_commands
+    check_format
     check_files
 }
 
@@ -107,6 +114,7 @@ file=$bad/libjianmu/settings/yaml_read.c; put - '#include <yaml.h>' '#include "p
 file=$bad/libjianmu/process/a.c; put - '#include <yaml.h>' '#include "files/workdir.h"' '#include "call/runner.h"'
 file=$bad/libjianmu/files/a.c; put - '#include "process/process.h"' '#include "call/runner.h"' '#include <curl/curl.h>'
 file=$bad/libjianmu/call/a.c; put - '#include "files/workdir.h"' '#include "cli/main.h"'
+file=$bad/libjianmu/call/b.c; put - 'int n = asprintf(&text, "a");'
 file=$bad/plugins/local/local.c; put - '#include <jianmu-plugin.h>' '#include "own.h"' '#include "base/error.h"' '#include "jianmu.h"' '#include <yaml.h>'
 file=$bad/plugins/local/own.h; put - '#include <jansson.h>'
 file=$bad/tools/one/one.c; put - '#include "one/one.h"' '#include "base/text.h"' '#include "files/workdir.h"' '#include <curl/curl.h>'
@@ -132,6 +140,7 @@ tools/one/one.c includes "files/workdir.h"
 tools/one/one.c includes <curl/curl.h>
 cli/main.c includes "plugin/registry.h"
 cli/main.c includes <jianmu-plugin.h>
+libjianmu/call/b.c calls asprintf
 entry/none.c has no SPDX line
 entry/long.c is longer than 400 lines'
 is "each breach of a rule is found" "$(check_tree "$bad")" "$want"
