@@ -12,8 +12,6 @@ static int look_at_args(jianmu_executor *executor, const jianmu_tool *tool, json
     struct jm_known *known = jm_known_get(executor, tool, tool->plan, why);
     if (!known)
         return -1;
-    if (!json_is_object(args))
-        return jm_fail(why, JIANMU_INVALID, "arguments of tool '%s' must be a JSON object", tool->name);
     if (jm_arguments_check(known, tool->name, args, &repaired, why))
         return -1;
     *given = repaired ? repaired : json_incref(args);

@@ -728,6 +728,11 @@ static void test_explain(void **state)
     assert_non_null(strstr(kit_text(json_object_get(plan, "guard"), "message"), "no verdict was reached"));
     json_decref(plan);
     json_decref(args);
+    args = json_string("{\"verdict\": \"deny\"}"); /* an object in a string is taken out of it, too */
+    plan = jianmu_executor_explain(k.executor, "echoes", args, NULL, &err);
+    assert_string_equal(kit_text(json_object_get(plan, "guard"), "verdict"), "deny");
+    json_decref(plan);
+    json_decref(args);
     args = json_text("[1]");
     plan = jianmu_executor_explain(k.executor, "echoes", args, NULL, &err);
     assert_non_null(strstr(kit_text(plan, "arguments"), "must be a JSON object"));
