@@ -108,7 +108,7 @@ json_t *jianmu_config_keys(const jianmu_config *config);     /* new: every setti
 /* Draft 2020-12, or draft-07 by "$schema"; object or boolean, copied; new. Nothing is fetched: a $ref leads into it. */
 jianmu_schema *jianmu_schema_new(const json_t *schema, jianmu_error **err);
 /* 1 good, 0 not, -1 cannot be judged within the bounds. *complaints (or NULL) on 0: new, at most five objects
- * {"at": JSON pointer, "expected", "found", "text": the sentence for a model}. value is borrowed. */
+ * {"at": JSON pointer, "expected", "found", "text": the sentence for a model; "named"}. value is borrowed. */
 int jianmu_schema_check(const jianmu_schema *schema, const json_t *value, json_t **complaints, jianmu_error **err);
 void jianmu_schema_free(jianmu_schema *schema);
 /* Tools as jianmu_config_tools lists them, sorted, in a format: jianmu mcp openai openai-responses anthropic gemini; new.

@@ -94,12 +94,16 @@ json_t *jm_service_call_tool(jianmu_context *public, json_t *args)
         jm_fail(&ctx->error, JIANMU_INTERNAL, "call_tool: there is no tool in this process");
         return NULL;
     }
+    json_t *value;
     ctx->reached = true;
-    if ((ctx->deadline || ctx->background) && !tool->cooperates)
-        return jm_worker_call(ctx, args);
-    ctx->in_tool = true;
-    json_t *value = tool->plugin.run(tool->instance, public, args);
-    ctx->in_tool = false;
+    if ((ctx->deadline || ctx->background) && !tool->cooperates) {
+        value = jm_worker_call(ctx, args);
+    } else {
+        ctx->in_tool = true;
+        value = tool->plugin.run(tool->instance, public, args);
+        ctx->in_tool = false;
+    }
+    ctx->quoted |= ctx->error != NULL; /* a service may have named what the tool gave it, and that an argument */
     return value;
 }
 

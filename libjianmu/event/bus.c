@@ -18,6 +18,7 @@ struct list {
 struct jianmu_bus {
     _Atomic(struct list *) list;
     pthread_mutex_t lock; /* for those who add */
+    pthread_mutex_t opening;
     pid_t owner;
     atomic_bool traces;
 };
@@ -27,6 +28,7 @@ jianmu_bus *jianmu_bus_new(void)
     jianmu_bus *bus = calloc(1, sizeof *bus);
     if (bus) {
         pthread_mutex_init(&bus->lock, NULL);
+        pthread_mutex_init(&bus->opening, NULL);
         bus->owner = getpid();
     }
     return bus;
@@ -100,8 +102,14 @@ void jianmu_bus_free(jianmu_bus *bus)
         free(list);
         list = before;
     }
+    pthread_mutex_destroy(&bus->opening);
     pthread_mutex_destroy(&bus->lock);
     free(bus);
+}
+
+pthread_mutex_t *jm_bus_opening(jianmu_bus *bus)
+{
+    return &bus->opening;
 }
 
 bool jm_bus_listening(const jianmu_bus *bus)

@@ -4,6 +4,7 @@
 #define JM_BUS_H
 
 #include "event/event.h"
+#include <pthread.h>
 
 /* One that listens. All but fn and data may be NULL. */
 struct jm_listener {
@@ -15,6 +16,7 @@ struct jm_listener {
 };
 
 int jm_bus_add(jianmu_bus *bus, const struct jm_listener *listener, jianmu_error **err);
+pthread_mutex_t *jm_bus_opening(jianmu_bus *bus); /* held over find, open and add by those who want one listener only */
 bool jm_bus_listening(const jianmu_bus *bus); /* bus may be NULL */
 bool jm_bus_traces(const jianmu_bus *bus);
 /* The first listener with that end for which match says yes; NULL: none. */

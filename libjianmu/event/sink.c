@@ -128,8 +128,8 @@ static int open_apart(struct sink *sink, jianmu_error **err)
     return sink->apart ? 0 : -1;
 }
 
-/* sink: taken. */
-static int add_sink(jianmu_bus *bus, struct sink *sink, jianmu_error **err)
+/* sink: taken. Under the bus's lock of openers: two runners may be made at once. */
+static int add_locked(jianmu_bus *bus, struct sink *sink, jianmu_error **err)
 {
     if (jm_bus_find(bus, end_sink, is_same, sink)) { /* one is enough: it gets every event of the bus */
         free_sink(sink);
@@ -149,6 +149,15 @@ static int add_sink(jianmu_bus *bus, struct sink *sink, jianmu_error **err)
         return 0;
     end_sink(sink, false);
     return -1;
+}
+
+static int add_sink(jianmu_bus *bus, struct sink *sink, jianmu_error **err)
+{
+    pthread_mutex_t *opening = jm_bus_opening(bus);
+    pthread_mutex_lock(opening);
+    int rc = add_locked(bus, sink, err);
+    pthread_mutex_unlock(opening);
+    return rc;
 }
 
 /* new: what the config says, with `given` above it. */

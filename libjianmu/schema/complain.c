@@ -11,11 +11,23 @@ bool jm_complaints_wanted(const struct jm_run *run)
     return run->complaints && !run->no_memory && json_array_size(run->complaints) < JM_COMPLAINTS;
 }
 
-static void add_pointer(struct jm_buffer *b, const struct jm_at *at)
+static bool all_named(const struct jm_at *at)
+{
+    for (; at->up; at = at->up)
+        if (at->unnamed)
+            return false;
+    return true;
+}
+
+static void add_pointer(struct jm_buffer *b, const struct jm_at *at, bool hide)
 {
     if (!at->up)
         return;
-    add_pointer(b, at->up);
+    add_pointer(b, at->up, hide);
+    if (hide && at->unnamed) {
+        jm_buffer_adds(b, "/*");
+        return;
+    }
     if (!at->key) {
         jm_buffer_addf(b, "/%zu", at->index);
         return;
@@ -32,11 +44,21 @@ static json_t *text_of(struct jm_buffer *b)
     return text ? json_string_nocheck(text) : NULL;
 }
 
+/* A name that only the value has may be a secret as the value may: "at" without it, for jm_schema_text. */
+static int hide_names(json_t *complaint, const struct jm_at *at)
+{
+    struct jm_buffer pointer = {0};
+    if (all_named(at))
+        return 0;
+    add_pointer(&pointer, at, true);
+    return json_object_set_new(complaint, "named", text_of(&pointer));
+}
+
 int jm_complain_taken(struct jm_run *run, const struct jm_at *at, struct jm_complaint *what)
 {
     struct jm_buffer pointer = {0}, text = {0};
     if (jm_complaints_wanted(run)) {
-        add_pointer(&pointer, at);
+        add_pointer(&pointer, at, false);
         if (pointer.len && !pointer.failed)
             jm_buffer_addf(&text, "%s: ", pointer.data);
         if (what->text.len && !what->text.failed)
@@ -47,7 +69,7 @@ int jm_complain_taken(struct jm_run *run, const struct jm_at *at, struct jm_comp
         json_t *expected = text_of(&what->expected), *found = text_of(&what->found);
         json_t *complaint = json_pack("{s:o*, s:o*, s:o*, s:o*}", "at", text_of(&pointer), "expected", expected,
                                       "found", found, "text", text_of(&text));
-        if (!complaint || json_object_size(complaint) != 4 ||
+        if (!complaint || json_object_size(complaint) != 4 || hide_names(complaint, at) ||
             json_array_append(run->complaints, complaint))
             run->no_memory = true;
         json_decref(complaint);
@@ -126,7 +148,7 @@ char *jm_schema_text(const json_t *complaints, bool values)
     json_t *item;
     jm_buffer_adds(&b, "");
     json_array_foreach(complaints, i, item) {
-        const char *at = member(item, "at");
+        const char *at = member(item, json_object_get(item, "named") ? "named" : "at");
         jm_buffer_adds(&b, i ? "; " : "");
         if (values)
             jm_buffer_adds(&b, member(item, "text"));

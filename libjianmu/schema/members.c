@@ -13,6 +13,13 @@ static int check_child(struct jm_run *run, const struct jm_node *node, const cha
     return jm_node_check(run, node, value, &here);
 }
 
+static int check_unnamed(struct jm_run *run, const struct jm_node *node, const char *name, const json_t *value,
+                         const struct jm_at *at)
+{
+    const struct jm_at here = {.up = at, .key = name, .depth = at->depth + 1, .unnamed = true};
+    return jm_node_check(run, node, value, &here);
+}
+
 /* ---- properties, patternProperties, additionalProperties ---- */
 static int complain_unknown(struct jm_run *run, const struct jm_members *m, const char *name, const struct jm_at *at)
 {
@@ -59,10 +66,10 @@ static int check_others(struct jm_run *run, const struct jm_members *m, const js
         for (size_t i = 0; i < m->matched_count && rc > 0; i++) {
             int found = jm_run_search(run, m->matched[i].pattern, name, strlen(name));
             known |= found > 0;
-            rc = found > 0 ? check_child(run, m->matched[i].node, name, item, at) : found < 0 ? -1 : 1;
+            rc = found > 0 ? check_unnamed(run, m->matched[i].node, name, item, at) : found < 0 ? -1 : 1;
         }
         if (!known && rc > 0 && m->others)
-            rc = m->others->never ? complain_unknown(run, m, name, at) : check_child(run, m->others, name, item, at);
+            rc = m->others->never ? complain_unknown(run, m, name, at) : check_unnamed(run, m->others, name, item, at);
         good = rc > 0 ? good : rc;
         if (good < 0 || (!good && !jm_complaints_wanted(run)))
             break;

@@ -26,6 +26,7 @@ struct jm_at {
     const struct jm_at *up;
     const char *key; /* NULL: index counts */
     size_t index, depth;
+    bool unnamed;    /* the schema does not name the key: it is the value's own */
 };
 
 /* 1 good, 0 not, -1 could not be judged */

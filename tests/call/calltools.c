@@ -127,6 +127,7 @@ static json_t *starter(void *self, jianmu_context *ctx, json_t *args)
     struct jianmu_process p = JIANMU_PROCESS_INIT;
     struct jianmu_process_end end = JIANMU_PROCESS_END_INIT;
     p.argv = argv;
+    p.cwd = json_string_value(json_object_get(args, "cwd"));
     p.flags = JIANMU_PROCESS_PRIVATE;
     p.timeout_s = json_number_value(json_object_get(args, "own_timeout"));
     if (ctx->services->process(ctx, &p, &end))

@@ -4,6 +4,7 @@
 #include "sinks.h"
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,6 +170,47 @@ static void test_the_same_sink_is_opened_once(void **state)
     world_close(&p->w);
 }
 
+struct opener {
+    struct place *p;
+    pthread_barrier_t *gate;
+    json_t *settings;
+};
+
+static void *open_too(void *data)
+{
+    struct opener *o = data;
+    pthread_barrier_wait(o->gate);
+    return jianmu_bus_open_sink(o->p->w.bus, o->p->w.config, "gated", o->settings, NULL) ? o : NULL;
+}
+
+/* By runners that are made at once, too. */
+static void test_the_same_sink_is_opened_once_by_many(void **state)
+{
+    struct place *p = *state;
+    enum { THREADS = 8 };
+    pthread_barrier_t gate;
+    pthread_t threads[THREADS];
+    struct opener o = {p, &gate, json_pack("{s:s}", "dir", p->dir)};
+    pthread_barrier_init(&gate, NULL, THREADS);
+    make_file(p->dir, "gate");
+    for (int round = 0; round < 20; round++) {
+        place_open(p, "  patience: 60\n");
+        for (size_t i = 0; i < THREADS; i++)
+            assert_int_equal(pthread_create(&threads[i], NULL, open_too, &o), 0);
+        for (size_t i = 0; i < THREADS; i++) {
+            void *failed = &o;
+            pthread_join(threads[i], &failed);
+            assert_null(failed);
+        }
+        json_t *report = jianmu_bus_report(p->w.bus);
+        assert_int_equal(json_array_size(report), 1);
+        json_decref(report);
+        world_close(&p->w);
+    }
+    json_decref(o.settings);
+    pthread_barrier_destroy(&gate);
+}
+
 /* Without a bus of the caller's. */
 static void test_a_runner_has_its_own_bus(void **state)
 {
@@ -213,6 +255,20 @@ static bool told(struct world *w, const char *word)
     return found;
 }
 
+/* Whatever becomes of it. */
+static void call_any(struct world *w, const char *tool, const char *args)
+{
+    jianmu_error *err = NULL;
+    jianmu_result *result = NULL;
+    json_t *json = json_loads(args, 0, NULL);
+    const jianmu_tool *t = jianmu_runner_tool(w->runner, tool, NULL);
+    assert_non_null(t);
+    assert_int_equal(jianmu_run_tool(w->runner, t, json, NULL, &result, &err), err ? -1 : 0);
+    json_decref(json);
+    jianmu_error_free(err);
+    jianmu_result_free(result);
+}
+
 static void test_what_is_asked_for(void **state)
 {
     struct place *p = *state;
@@ -225,6 +281,10 @@ static void test_what_is_asked_for(void **state)
                 {"  include: [error]\n", "echo_it", "{\"a\": \"SENTINEL\"}", "SENTINEL", false},
                 {"  include: [arguments, result]\n", "failing", "{}", "it went wrong", false},
                 {"  include: [error]\n", "failing", "{}", "it went wrong: 7", true},
+                {"  patience: 1\n", "starter", "{\"argv\": [\"SENTINEL\"]}", "SENTINEL", false},
+                {"  patience: 1\n", "starter", "{\"argv\": [\"true\"], \"cwd\": \"/SENTINEL\"}", "SENTINEL", false},
+                {"  include: [error]\n", "starter", "{\"argv\": [\"SENTINEL\"]}", "SENTINEL", true},
+                {"  include: [error]\n", "starter", "{\"argv\": [\"true\"], \"cwd\": \"/SENTINEL\"}", "SENTINEL", true},
                 {"  include: [arguments, result]\n", "echo_it", "{\"password\": \"SENTINEL\"}", "SENTINEL", false},
                 {"  include: [arguments]\n", "echo_it", "{\"a\": \"--key=sk-abcdefghij0123456789\"}", "sk-a", false},
                 {"  include: [arguments]\n", "echo_it", "{\"sk-abcdefghij0123456789\": 1}", "sk-a", false},
@@ -234,7 +294,7 @@ static void test_what_is_asked_for(void **state)
                  "{\"a\": \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab\"}", "aab", false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         place_open(p, rows[i].events);
-        jianmu_result_free(call_tool(&p->w, rows[i].tool, rows[i].args, NULL));
+        call_any(&p->w, rows[i].tool, rows[i].args);
         if (told(&p->w, rows[i].word) != rows[i].told)
             fail_msg("%s%s %s: '%s' is %stold", rows[i].events, rows[i].tool, rows[i].args, rows[i].word,
                      rows[i].told ? "not " : "");
@@ -297,6 +357,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_subscriber_apart, place_make, place_remove),
         cmocka_unit_test_setup_teardown(test_many_subscribers, place_make, place_remove),
         cmocka_unit_test_setup_teardown(test_the_same_sink_is_opened_once, place_make, place_remove),
+        cmocka_unit_test_setup_teardown(test_the_same_sink_is_opened_once_by_many, place_make, place_remove),
         cmocka_unit_test_setup_teardown(test_a_runner_has_its_own_bus, place_make, place_remove),
         cmocka_unit_test_setup_teardown(test_spans_that_nobody_takes_are_counted, place_make, place_remove),
         cmocka_unit_test_setup_teardown(test_what_is_asked_for, place_make, place_remove),

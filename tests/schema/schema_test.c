@@ -106,6 +106,10 @@ static void complaints(void **state)
     says("{\"items\":{\"type\":\"null\"}}", "[1,2,3,4,5,6,7]", "/0: expected null, found the number 1; /1: expected null, found "
          "the number 2; /2: expected null, found the number 3; /3: expected null, found the number 4; /4: expected null, found "
          "the number 5");
+    jm_auto_free char *names = said("{\"properties\":{\"m\":{\"additionalProperties\":{\"items\":{\"type\":\"null\"}},"
+                                    "\"patternProperties\":{\"^s\":{\"type\":\"null\"}}}}}",
+                                    "{\"m\":{\"s3cret!\":5,\"hunter2\":[5]}}", false);
+    assert_string_equal(names, "/m/*: expected null, found a number; /m/*/0: expected null, found a number");
     jm_auto_free char *quiet = said(WEATHER, "{\"city\":\"s3cret!\",\"days\":\"s3cret!\",\"unit\":\"s3cret!\",\"s3cret!\":1}", false);
     assert_string_equal(quiet, "/unit: expected one of \"celsius\", \"kelvin\", found a string; /days: expected an integer, found "
                         "a string; expected no other properties than \"city\", \"unit\", \"days\", \"tags\", \"at\", found another");
