@@ -79,6 +79,8 @@ typedef struct jm_context {
     const json_t *args;          /* of a tool, for those who ask in events; NULL: none */
     bool traced;
     struct jm_trace trace;       /* the span of this call */
+    unsigned forwarded, dropped; /* events of its processes; dropped: not said yet */
+    uint64_t forwarded_bytes;
     struct jm_workdir *workdir;
     int directory_fd[2];         /* workspace, skill; -1: not opened yet */
     struct jm_garbage *garbage;

@@ -3,7 +3,6 @@
 #include "config.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/json.h"
 #include "call/runner.h"
 #include "call/services.h"
 #include "call/sessions.h"
@@ -44,10 +43,7 @@ static void take_frame(struct listener *l)
         l->answer = jm_steal(f->data);
         l->len = f->len;
     } else if (f->type == JM_FRAME_EVENT && f->id == l->id) {
-        jm_auto_json json_t *json = jm_json_parse(f->data, f->len, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, NULL);
-        const char *name = json_string_value(json_object_get(json, "name"));
-        if (name)
-            jm_call_forward(l->ctx, name, json_object_get(json, "payload"));
+        jm_call_forward(l->ctx, f->data, f->len);
     }
     free(jm_steal(f->data));
 }
@@ -166,6 +162,7 @@ static int ask(jm_context *ctx, struct jm_session *session, const struct jianmu_
     jm_frame_header(header, JM_FRAME_REQUEST, l.id, len);
     session->asked = true;
     int status = jm_kept_exchange(session->process, &x, &e, err);
+    jm_call_forwarded(ctx);
     if (!status)
         status = hand_out(ctx, &e, &l, started, end, err);
     if (status && !started)

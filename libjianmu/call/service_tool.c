@@ -59,16 +59,14 @@ struct answer {
 static void take_frame(struct answer *a)
 {
     struct jm_frame *f = &a->reader.frame;
-    json_t *json = jm_json_parse(f->data, f->len, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, NULL);
-    free(jm_steal(f->data));
-    if (f->type == JM_FRAME_RESULT && !a->result && json_is_object(json)) {
-        a->result = json;
+    jm_auto_free char *data = jm_steal(f->data);
+    if (f->type == JM_FRAME_EVENT)
+        jm_call_forward(a->ctx, data, f->len);
+    if (f->type != JM_FRAME_RESULT || a->result)
         return;
-    }
-    const char *name = json_string_value(json_object_get(json, "name"));
-    if (f->type == JM_FRAME_EVENT && name)
-        jm_call_forward(a->ctx, name, json_object_get(json, "payload"));
-    json_decref(json);
+    jm_auto_json json_t *json = jm_json_parse(data, f->len, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, NULL);
+    if (json_is_object(json))
+        a->result = jm_steal(json);
 }
 
 static void on_output(void *data, int stream, const void *bytes, size_t len)
@@ -238,7 +236,9 @@ json_t *jm_service_host_tool(jianmu_context *public, const char *const *prefix, 
         jm_frame_header(header, JM_FRAME_REQUEST, 1, strlen(text));
         jm_buffer_add(&frame, header, sizeof header);
         jm_buffer_adds(&frame, text);
-        if (!frame.failed && !run_host(ctx, argv, env, &frame, &answer, &process)) {
+        bool ran = !frame.failed && !run_host(ctx, argv, env, &frame, &answer, &process);
+        jm_call_forwarded(ctx);
+        if (ran) {
             value = read_answer(ctx, &answer, &process);
             jm_result_take_process(ctx->result, &process);
         }

@@ -4,12 +4,15 @@
 #include "call/services.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "call/runner.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/timerfd.h>
+
+enum { MOST_FORWARDED = 1000, MOST_FORWARDED_BYTES = 1 << 20 }; /* of one call */
 
 int64_t jm_service_deadline(jianmu_context *public)
 {
@@ -214,10 +217,56 @@ static bool own_name(const char *name)
     return name && strchr(name, '.') && strncmp(name, "execution.", 10) && jm_utf8_is_valid(name, strlen(name));
 }
 
-void jm_call_forward(jm_context *ctx, const char *name, json_t *payload)
+/* new: of the core's own events no more than the core itself would say; NULL: not to be said. */
+static json_t *forwarded_payload(const char *name, json_t *payload)
 {
-    if (ctx->listening && (own_name(name) || !strcmp(name, "execution.log") || !strcmp(name, "execution.progress")))
-        emit(ctx, name, json_incref(payload));
+    bool progress = !strcmp(name, "execution.progress");
+    if (own_name(name))
+        return payload ? json_incref(payload) : json_object();
+    json_t *text = json_object_get(payload, "text"), *fraction = json_object_get(payload, "fraction");
+    if (!json_is_string(text) || (!progress && strcmp(name, "execution.log")))
+        return NULL;
+    double known = json_is_number(fraction) ? json_number_value(fraction) : -1;
+    if (!progress)
+        return json_pack("{s:O}", "text", text);
+    return json_pack("{s:o, s:O}", "fraction", known >= 0 && known <= 1 ? json_real(known) : json_null(), "text", text);
+}
+
+/* One more, unless it is too many or too much. */
+static bool may_forward(jm_context *ctx, size_t len)
+{
+    pthread_mutex_lock(&ctx->lock);
+    bool may = ctx->forwarded < MOST_FORWARDED && len <= MOST_FORWARDED_BYTES - ctx->forwarded_bytes;
+    if (may) {
+        ctx->forwarded++;
+        ctx->forwarded_bytes += len;
+    } else {
+        ctx->dropped++;
+    }
+    pthread_mutex_unlock(&ctx->lock);
+    return may;
+}
+
+void jm_call_forward(jm_context *ctx, const char *text, size_t len)
+{
+    if (!ctx->listening || !may_forward(ctx, len))
+        return;
+    jm_auto_json json_t *json = jm_json_parse(text, len, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, NULL);
+    const char *name = json_string_value(json_object_get(json, "name"));
+    json_t *payload = name ? forwarded_payload(name, json_object_get(json, "payload")) : NULL;
+    if (payload)
+        emit(ctx, name, payload);
+}
+
+void jm_call_forwarded(jm_context *ctx)
+{
+    pthread_mutex_lock(&ctx->lock);
+    unsigned dropped = ctx->dropped;
+    ctx->dropped = 0;
+    pthread_mutex_unlock(&ctx->lock);
+    if (dropped)
+        emit(ctx, "execution.log", json_pack("{s:s, s:I}", "text", "events of its process were dropped", "dropped",
+                                             (json_int_t)dropped));
 }
 
 static void service_event(jianmu_context *public, const char *name, json_t *payload)

@@ -35,8 +35,11 @@ int jm_service_ask(jianmu_context *ctx, const struct jianmu_kept *kept, const vo
 int jm_service_frame_write(jianmu_context *ctx, int fd, uint32_t type, uint64_t id, const void *data, uint64_t len);
 int jm_service_frame_read(jianmu_context *ctx, int fd, uint32_t *type, uint64_t *id, void **data, uint64_t *len);
 
-/* An event that came from a tool host, which may say no more than a plug-in may. */
-void jm_call_forward(jm_context *ctx, const char *name, json_t *payload);
+/* An event that came from a tool host or a kept process, as text: it may say no more than a plug-in may, and not without
+ * end. */
+void jm_call_forward(jm_context *ctx, const char *text, size_t len);
+/* Says how many were dropped, if any. */
+void jm_call_forwarded(jm_context *ctx);
 /* The environment of a process of this call (D6): new, NULL-terminated, one allocation a string. trace: NULL for
  * one that outlives the call. */
 char **jm_environment_new(jm_context *ctx, const struct jm_workdir *dir, const struct jm_trace *trace,

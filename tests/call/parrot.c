@@ -46,6 +46,13 @@ static const char *answer(const char *question, uint64_t id)
         put(3, id + 1, "{\"name\": \"parrot.of_another\", \"payload\": {}}");
         put(3, id, "{\"name\": \"execution.completed\", \"payload\": {}}");
     }
+    if (!strcmp(question, "flood")) {
+        put(3, id, "{\"name\": \"execution.log\", \"payload\": {\"text\": \"said\", \"code\": \"timeout\"}}");
+        put(3, id, "{\"name\": \"execution.progress\", \"payload\": {\"text\": \"half\", \"fraction\": 7, \"reason\": 1}}");
+        put(3, id, "{\"name\": \"execution.log\", \"payload\": {\"text\": {\"not\": \"text\"}}}");
+        for (int i = 0; i < 1500; i++)
+            put(3, id, "{\"name\": \"parrot.sang\", \"payload\": {}}");
+    }
     return text;
 }
 

@@ -92,6 +92,30 @@ static void test_only_its_answer_counts(void **state)
     world_close(&w);
 }
 
+static json_t *payload_at(struct world *w, size_t i)
+{
+    return json_object_get(json_array_get(w->events, i), "payload");
+}
+
+static void test_a_flood_of_events(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w, NULL, NULL);
+    expect(&w, "keeper", NULL, "{\"question\": \"flood\"}", "1", FIRST);
+    assert_int_equal(json_array_size(w.events), 1 + 999 + 1 + 1); /* the third was none */
+    json_t *log = payload_at(&w, 1), *progress = payload_at(&w, 2);
+    assert_string_equal(json_string_value(json_object_get(log, "text")), "said");
+    assert_null(json_object_get(log, "code"));
+    assert_true(json_is_null(json_object_get(progress, "fraction")));
+    assert_null(json_object_get(progress, "reason"));
+    assert_int_equal(json_integer_value(json_object_get(payload_at(&w, 1000), "dropped")), 503);
+    json_array_clear(w.events);
+    expect(&w, "keeper", NULL, "{\"question\": \"event\"}", "2", ANSWERED); /* the next call has its own share */
+    assert_int_equal(json_array_size(w.events), 3);
+    world_close(&w);
+}
+
 static void test_a_loss_is_told_once(void **state)
 {
     (void)state;
@@ -271,6 +295,7 @@ int main(void)
     world_dir = "tests/call/askdir";
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whose_it_is), cmocka_unit_test(test_only_its_answer_counts),
+        cmocka_unit_test(test_a_flood_of_events),
         cmocka_unit_test(test_a_loss_is_told_once), cmocka_unit_test(test_bad_requests),
         cmocka_unit_test(test_a_background_call_has_its_session), cmocka_unit_test(test_many_threads),
         cmocka_unit_test(test_what_is_abandoned_asks_nobody), cmocka_unit_test(test_its_environment_has_no_trace),
