@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BEHIND = 4096, MOST_FOUND = 1000 };
+enum { BEHIND = 4096 };
 
 void jm_line_init(struct jm_line *line)
 {
@@ -15,6 +15,7 @@ void jm_line_init(struct jm_line *line)
     line->len = 0;
     line->cap = sizeof line->small;
     line->data = line->small;
+    line->work = JM_LINE_WORK;
     line->failed = false;
 }
 
@@ -82,21 +83,40 @@ static void escape(struct jm_line *line, unsigned char c)
         jm_line_add(line, (char[]){'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]}, 6);
 }
 
+/* Valid characters that end a line for some readers: NEL and its kind (C1), and the two separators of Unicode. */
+static bool ends_line(const unsigned char *p, size_t len)
+{
+    return (len == 2 && p[0] == 0xc2 && p[1] < 0xa0) || (len == 3 && p[0] == 0xe2 && p[1] == 0x80 && (p[2] & 0xfe) == 0xa8);
+}
+
+static void add_escaped(struct jm_line *line, const unsigned char *p, size_t len)
+{
+    if (len < 2)
+        escape(line, *p);
+    else if (len == 2)
+        escape(line, p[1]);
+    else if (p[2] == 0xa8)
+        jm_line_lit(line, "\\u2028");
+    else
+        jm_line_lit(line, "\\u2029");
+}
+
 /* Escaped; false: cut behind *most characters, of which the rest is left there. */
 static bool add_characters(struct jm_line *line, const char *text, size_t len, size_t *most)
 {
     const unsigned char *p = (const unsigned char *)text, *end = p + len, *plain = p;
     size_t bad = 1, n, left = *most < line->most ? *most : line->most;
     for (; p < end && left; left--) {
-        bool ordinary = *p >= 0x20 && *p < 0x80 && *p != '"' && *p != '\\';
+        bool ordinary = *p >= 0x20 && *p < 0x7f && *p != '"' && *p != '\\';
         n = ordinary ? 1 : *p < 0x80 ? 0 : character(p, (size_t)(end - p), &bad);
-        if (n) {
+        if (n && !(n > 1 && ends_line(p, n))) {
             p += n;
             continue;
         }
         jm_line_add(line, (const char *)plain, (size_t)(p - plain));
-        if (*p < 0x80) {
-            escape(line, *p++);
+        if (n || *p < 0x80) {
+            add_escaped(line, p, n);
+            p += n ? n : 1;
         } else {
             jm_line_lit(line, "\xef\xbf\xbd");
             p += bad;
@@ -123,9 +143,11 @@ void jm_line_string(struct jm_line *line, const char *text, size_t len, size_t m
 
 static bool add_redacted(struct jm_line *line, const char *text, size_t len, size_t most)
 {
-    size_t span[2], from = 0, found = 0;
+    struct jm_search search;
+    size_t span[2], from = 0;
+    jm_search_init(&search, line->rules, text, len, &line->work);
     while (from < len) {
-        int rc = found++ < MOST_FOUND ? jm_rules_find(line->rules, text, len, from, span) : -1;
+        int rc = jm_search_next(&search, from, span);
         if (!rc)
             return add_characters(line, text + from, len - from, &most);
         if (rc < 0) { /* what cannot be judged is not shown */

@@ -10,11 +10,14 @@
 
 struct jm_rules;
 
+enum { JM_LINE_WORK = 8 << 20 };
+
 struct jm_line {
     const struct jm_rules *rules; /* what strings of others must not show; NULL: the usual forms of keys */
     size_t most;         /* characters of a string, whatever its place allows */
     size_t len, cap;
     char *data;          /* small, or the heap's; a NUL stands behind len bytes once it is complete */
+    long work;           /* what may yet be spent on looking for secrets, in about bytes; behind it nothing is shown */
     bool failed;         /* something was left out for want of memory */
     char small[1536];
 };

@@ -25,9 +25,11 @@ static bool print_list(struct jm_line *line, const json_t *list, size_t end, int
 
 static bool print_member(struct jm_line *line, const char *key, const json_t *value, size_t end, int levels)
 {
+    if (line->len > end || strlen(key) > end - line->len) /* no need to look at all of it */
+        return false;
     jm_line_text(line, key, strlen(key), SIZE_MAX);
     jm_line_lit(line, ":");
-    if (!json_is_string(value) || !jm_secret_name(key, strlen(key)))
+    if (json_is_null(value) || json_is_boolean(value) || !jm_secret_name(key, strlen(key)))
         return print(line, value, end, levels);
     jm_line_lit(line, "\"[redacted]\"");
     return true;
@@ -87,7 +89,7 @@ bool jm_line_member(struct jm_line *line, const char *key, const json_t *value, 
     size_t begin = line->len;
     bool before = line->failed;
     jm_line_lit(line, ",");
-    if (strlen(key) < most && print_member(line, key, value, begin + most, DEEPEST))
+    if (print_member(line, key, value, begin + most, DEEPEST))
         return true;
     line->len = begin;
     line->failed = before;

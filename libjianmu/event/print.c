@@ -187,6 +187,7 @@ void jm_event_print(const struct jianmu_event *event, struct jm_line *line)
 {
     line->len = 0;
     line->failed = false;
+    line->work = JM_LINE_WORK;
     line->rules = event->rules;
     print(line, event);
     if (line->failed) { /* what is left fits into the line's own bytes */

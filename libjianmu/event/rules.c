@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 #include "event/rules.h"
+#include "event/line.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/pattern.h"
@@ -87,33 +88,65 @@ static int find_some(const struct jm_pattern *p, const char *text, size_t len, s
 }
 
 /* Of all that was found: the first, and what overlaps it. */
-static bool merge(size_t (*spans)[2], size_t count, size_t span[2])
+static bool merge(const size_t (*next)[2], size_t count, size_t span[2])
 {
-    if (!count)
+    size_t first = 0;
+    for (size_t i = 1; i < count; i++)
+        if (next[i][0] < next[first][0])
+            first = i;
+    if (next[first][0] == SIZE_MAX)
         return false;
-    span[0] = spans[0][0];
-    span[1] = spans[0][1];
-    for (size_t i = 1; i < count; i++) {
-        if (spans[i][0] < span[0]) {
-            span[0] = spans[i][0];
-            span[1] = spans[i][1];
-        }
-    }
-    for (size_t pass = 0; pass < count; pass++)
+    span[0] = next[first][0];
+    span[1] = next[first][1];
+    for (bool more = true; more;) {
+        more = false;
         for (size_t i = 0; i < count; i++)
-            if (spans[i][0] <= span[1] && spans[i][1] > span[1])
-                span[1] = spans[i][1];
+            if (next[i][0] <= span[1] && next[i][1] > span[1]) {
+                span[1] = next[i][1];
+                more = true;
+            }
+    }
     return true;
 }
 
-int jm_rules_find(const struct jm_rules *rules, const char *text, size_t len, size_t from, size_t span[2])
+void jm_search_init(struct jm_search *s, const struct jm_rules *rules, const char *text, size_t len, long *work)
 {
-    size_t spans[JM_MOST_PATTERNS + 1][2], count = jm_secret_find(text, len, from, spans[0]);
-    for (size_t i = 0; rules && i < rules->count; i++) {
-        int rc = find_some(rules->patterns[i], text, len, from, spans[count]);
-        if (rc < 0)
+    s->rules = rules;
+    s->text = text;
+    s->len = len;
+    s->work = work;
+    for (size_t i = 0; i <= (rules ? rules->count : 0); i++)
+        s->next[i][0] = s->next[i][1] = 0;
+}
+
+/* What the search of one pattern costs: what it passed, and that the rest was looked at for its UTF-8. */
+static bool spend(struct jm_search *s, size_t from, size_t to)
+{
+    *s->work -= (long)(64 + to - from + (s->len - from) / 16);
+    return *s->work >= 0;
+}
+
+static int search(struct jm_search *s, size_t which, size_t from)
+{
+    size_t *next = s->next[which];
+    if (*s->work < 0)
+        return -1;
+    int rc = which ? find_some(s->rules->patterns[which - 1], s->text, s->len, from, next)
+                   : jm_secret_find(s->text, s->len, from, next);
+    if (rc < 0)
+        *s->work -= JM_LINE_WORK / 4; /* it took all the steps it may */
+    if (!rc)
+        next[0] = next[1] = SIZE_MAX;
+    return rc < 0 || !spend(s, from, rc ? next[1] : s->len) ? -1 : rc;
+}
+
+int jm_search_next(struct jm_search *s, size_t from, size_t span[2])
+{
+    size_t count = 1 + (s->rules ? s->rules->count : 0);
+    for (size_t i = 0; i < count; i++) {
+        bool passed = s->next[i][0] != SIZE_MAX && (s->next[i][0] < from || s->next[i][1] <= s->next[i][0]);
+        if (passed && search(s, i, from) < 0)
             return -1;
-        count += (size_t)rc;
     }
-    return merge(spans, count, span);
+    return merge((const size_t(*)[2])s->next, count, span);
 }

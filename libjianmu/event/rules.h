@@ -25,8 +25,19 @@ struct jm_rules {
 struct jm_rules *jm_rules_new(const jianmu_config *config, jianmu_error **err);
 void jm_rules_free(struct jm_rules *rules);
 
-/* What must not be shown, from byte `from` of that text on: 1 in span, 0 nothing, -1 it cannot be judged. rules NULL: only
- * the usual forms of keys. */
-int jm_rules_find(const struct jm_rules *rules, const char *text, size_t len, size_t from, size_t span[2]);
+/* What must not be shown in a text of valid UTF-8, from its beginning to its end. Each pattern's next match is kept until
+ * it has been passed. */
+struct jm_search {
+    const struct jm_rules *rules;
+    const char *text;
+    size_t len;
+    long *work; /* what may be spent yet */
+    size_t next[JM_MOST_PATTERNS + 1][2];
+};
+
+/* rules NULL: only the usual forms of keys. All is borrowed. */
+void jm_search_init(struct jm_search *s, const struct jm_rules *rules, const char *text, size_t len, long *work);
+/* From byte `from` on: 1 in span, 0 nothing, -1 it cannot be judged, or the work is spent. */
+int jm_search_next(struct jm_search *s, size_t from, size_t span[2]);
 
 #endif

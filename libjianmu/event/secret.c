@@ -103,17 +103,79 @@ bool jm_secret_name(const char *name, size_t len)
     return false;
 }
 
-/* "password=xyz": the length of the value behind the "=" at p, whose name is the word before it. */
-static size_t assigned_at(const char *text, size_t at, size_t len)
+static bool is_blank(char c)
 {
-    size_t begin = at, n = 1;
-    while (begin && at - begin < 64 && class_of(text[begin - 1]) & (DIGIT | LETTER | UNDER | MINUS))
+    return c == ' ' || c == '\t';
+}
+
+/* The name before the sign at `at`, quoted or not: password=, "token":, \"api_key\" : */
+static bool secret_before(const char *text, size_t at, bool *header)
+{
+    size_t end = at;
+    while (end && at - end < 16 && (is_blank(text[end - 1]) || text[end - 1] == '"' || text[end - 1] == '\'' ||
+                                    text[end - 1] == '\\'))
+        end--;
+    size_t begin = end;
+    while (begin && end - begin < 64 && class_of(text[begin - 1]) & (DIGIT | LETTER | UNDER | MINUS))
         begin--;
-    if (begin == at || !jm_secret_name(text + begin, at - begin))
+    if (begin == end || !jm_secret_name(text + begin, end - begin))
+        return false;
+    *header = text[at] == ':' && end - begin >= 6 &&
+              (!strncasecmp(text + end - 6, "cookie", 6) ||
+               (end - begin >= 13 && !strncasecmp(text + end - 13, "authorization", 13)));
+    return true;
+}
+
+/* Where the quoted text ends that begins at n, behind a quote with that many backslashes before it. */
+static size_t quoted_end(const char *text, size_t n, size_t len, char quote, size_t slashes)
+{
+    for (size_t seen = 0; n < len; n++) {
+        if (text[n] == quote && (seen == slashes || (!slashes && seen % 2 == 0)))
+            return n - slashes;
+        seen = text[n] == '\\' ? seen + 1 : 0;
+    }
+    return len;
+}
+
+static size_t bracket_end(const char *text, size_t n, size_t len)
+{
+    for (size_t open = 0; n < len; n++) {
+        open += text[n] == '[' || text[n] == '{';
+        open -= text[n] == ']' || text[n] == '}';
+        if (!open)
+            return n + 1;
+    }
+    return len;
+}
+
+/* password=xyz, "password": "x y", Authorization: Basic xyz: the length up to the end of the value whose sign is at `at`;
+ * *skip: up to its beginning. */
+static size_t assigned_at(const char *text, size_t at, size_t len, size_t *skip)
+{
+    bool header = false;
+    size_t n = at + 1, slashes = 0;
+    if (!secret_before(text, at, &header))
         return 0;
-    while (at + n < len && (unsigned char)text[at + n] > ' ' && !strchr("&;,", text[at + n]))
+    while (n < len && is_blank(text[n]))
         n++;
-    return n > 1 ? n : 0;
+    while (n + slashes < len && text[n + slashes] == '\\')
+        slashes++;
+    size_t begin = n, end = n;
+    char first = n + slashes < len ? text[n + slashes] : 0;
+    if (first == '"' || first == '\'') {
+        begin = n + slashes + 1;
+        end = quoted_end(text, begin, len, first, slashes);
+    } else if (text[at] == ':' && len - n > 1 && text[n] == '/' && text[n + 1] == '/') {
+        return 0; /* an address */
+    } else if (first == '[' || first == '{') {
+        end = bracket_end(text, n, len);
+    } else {
+        while (end < len && (header ? text[end] != '\n' && text[end] != '\r'
+                                    : (unsigned char)text[end] > ' ' && !strchr("&;,", text[end])))
+            end++;
+    }
+    *skip = begin - at;
+    return end > begin ? end - at : 0;
 }
 
 bool jm_secret_find(const char *text, size_t len, size_t from, size_t span[2])
@@ -127,10 +189,11 @@ bool jm_secret_find(const char *text, size_t len, size_t from, size_t span[2])
         case 0: continue;
         case 1: n = i && class_of(text[i - 1]) & (DIGIT | LETTER | UNDER) ? 0 : key_at(text + i, len - i); break;
         case 2: n = private_key_at(text + i, len - i); break;
-        case 3: n = login_at(text + i, len - i, &skip); break;
-        default:
-            n = assigned_at(text, i, len);
-            skip = 1;
+        case 3:
+            if ((n = login_at(text + i, len - i, &skip)))
+                break;
+            __attribute__((fallthrough));
+        default: n = assigned_at(text, i, len, &skip);
         }
         if (n) {
             span[0] = i + skip;

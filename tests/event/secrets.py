@@ -71,7 +71,15 @@ PARTS = ["proj-abcdefgh", "abcdefghijklmnopqrstuvwxyz", "11ABCDEFG0", "abcdefghi
 run, told = sinks(HIDDEN | {"include": ["result"]}, lambda e: python(f"print({' ; '.join(FORMS)!r})", events=e))
 check("what is a secret by its form is in no sink", [p for p in PARTS if p in told], [])
 check("but in the result", [p for p in PARTS if p not in run.stdout], [])
-PLAIN = "task-force skim https://example.org:80/a@b token: 5 the secret of AKIA and eyJ, 2026-12-01, a=b, ghp_short"
+for name, args in (("a list", {"password": [WORD]}), ("an object", {"token": {"value": WORD}}), ("a header", {"code": f"'Authorization: Basic {WORD}'"}),
+                   ("JSON in text", {"code": json.dumps({"api_key": WORD})})):
+    run, told = sinks(HIDDEN | {"include": ["arguments"]}, lambda e, a=args: cli("run", "run_python", "--args", json.dumps(a), events=e))
+    check(f"a secret under its name in {name}: in no sink", (WORD in told, "[redacted]" in told), (False, True))
+ENDS = "a\x7f\x85\u2028\u2029b"
+run, told = sinks(HIDDEN | {"include": ["arguments"]}, lambda e: python(f"# {ENDS}", events=e))
+check("what ends lines elsewhere: a line an event", [json.loads(line)["event"] for line in kit.text("lines").splitlines()],
+      ["execution.started", "execution.decision", "execution.completed"])
+PLAIN = "task-force skim https://example.org:80/a@b tokens 5 the secret of AKIA and eyJ, 2026-12-01, a=b, ghp_short"
 run, told = sinks(HIDDEN | {"include": ["result"]}, lambda e: python(f"print({PLAIN!r})", events=e))
 check("ordinary text stays", PLAIN in told)
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Lines of events against jansson's own objects, for random events. */
 #include "config.h"
+#include "base/pattern.h"
 #include "base/text.h"
 #include "event/event.h"
+#include "event/rules.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -257,6 +259,104 @@ static void test_a_tools_own_words_are_not_repeated(void **state)
     jm_line_free(&line);
 }
 
+static const char *print_plug_in(struct jm_line *line, const struct jm_rules *rules, json_t *payload)
+{
+    struct jianmu_event e = plain();
+    e.kind = JM_EVENT_OTHER;
+    e.name = "a.b";
+    e.rules = rules;
+    e.payload = payload;
+    jm_event_print(&e, line);
+    json_decref(payload);
+    json_decref(parse_line(line));
+    return line->data;
+}
+
+/* Every reader of lines sees one: no byte of the line but its end ends one in any encoding of Unicode's. */
+static void test_other_ends_of_lines(void **state)
+{
+    (void)state;
+    struct jm_line line;
+    jm_line_init(&line);
+    const char *text = print_plug_in(&line, NULL, json_pack("{s:s}", "t", "a\x7f\xc2\x85 \xc2\x9f\xc2\xa0\xe2\x80\xa7\xe2\x80\xa8"
+                                                                       "\xe2\x80\xa9\xe2\x80\xaa\x0b\x0c\x1c\x1d\x1e z"));
+    assert_non_null(strstr(text, "\"a\\u007f\\u0085 \\u009f\xc2\xa0\xe2\x80\xa7\\u2028\\u2029\xe2\x80\xaa\\u000b\\f\\u001c\\u001d"
+                                 "\\u001e z\""));
+    jm_line_free(&line);
+}
+
+static void test_secrets_by_their_names(void **state)
+{
+    (void)state;
+    static const char *const hidden[] = {
+        "{\"password\": [\"SENTINEL\"]}", "{\"token\": {\"value\": \"SENTINEL\"}}", "{\"api_key\": 12345678}",
+        "{\"a\": {\"api_key\": 1234.5678}}", "{\"t\": \"password: SENTINEL\"}", "{\"t\": \"x {\\\"password\\\":\\\"a SENTINEL\\\"}\"}",
+        "{\"t\": \"'api_key' : 'a SENTINEL'\"}", "{\"t\": \"Authorization: Basic SENTINEL\"}",
+        "{\"t\": \"Cookie: a=b; c=SENTINEL\"}", "{\"t\": \"\\\\\\\"token\\\\\\\": \\\\\\\"a SENTINEL\\\\\\\"\"}",
+        "{\"t\": \"{\\\"token\\\": [\\\"a\\\", \\\"SENTINEL\\\"]}\"}", "{\"t\": \"password = \\\"a \\\\\\\" SENTINEL\\\"\"}",
+        "{\"t\": \"PASSWORD='a SENTINEL\"}"};
+    static const char *const shown[] = {
+        "{\"token\": null, \"password\": true, \"t\": \"SENTINEL\"}", "{\"t\": \"password: x\\nSENTINEL\"}",
+        "{\"t\": \"{\\\"password\\\":\\\"x\\\",\\\"u\\\":\\\"SENTINEL\\\"}\"}", "{\"t\": \"secret://SENTINEL\"}",
+        "{\"t\": \"Authorization: Basic x\\r\\nSENTINEL\"}", "{\"t\": \"{\\\"token\\\": [1, 2], SENTINEL\"}",
+        "{\"t\": \"name: SENTINEL\"}", "{\"t\": \"the secret of SENTINEL\"}"};
+    struct jm_line line;
+    jm_line_init(&line);
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
+        const char *text = print_plug_in(&line, NULL, json_loads(hidden[i], 0, NULL));
+        if (strstr(text, "SENTINEL") || strstr(text, "1234") || !strstr(text, "[redacted]"))
+            fail_msg("%s: %s", hidden[i], text);
+    }
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        if (!strstr(print_plug_in(&line, NULL, json_loads(shown[i], 0, NULL)), "SENTINEL"))
+            fail_msg("%s: %s", shown[i], line.data);
+    jm_line_free(&line);
+}
+
+/* new: `count` times the same, and a word behind it. */
+static json_t *repeated(const char *part, size_t count, const char *last)
+{
+    size_t len = strlen(part);
+    char *text = malloc(count * len + strlen(last) + 1);
+    for (size_t i = 0; i < count; i++)
+        memcpy(text + i * len, part, len);
+    strcpy(text + count * len, last);
+    json_t *json = json_string(text);
+    free(text);
+    return json;
+}
+
+/* A pattern that is never found is searched for once, not once for each match of another. */
+static void test_the_work_is_bounded(void **state)
+{
+    (void)state;
+    struct jm_pattern *patterns[JM_MOST_PATTERNS];
+    struct jm_rules rules = {.trace = -1, .count = JM_MOST_PATTERNS, .patterns = patterns};
+    struct jm_line line;
+    for (size_t i = 0; i < JM_MOST_PATTERNS; i++)
+        patterns[i] = jm_pattern_new(i ? "nowhere[0-9]" : "k[0-9]", i ? 12 : 6, NULL);
+    jm_line_init(&line);
+    assert_non_null(strstr(print_plug_in(&line, &rules, json_pack("{s:o}", "t", repeated("k1 ", 5000, "END"))), "] END"));
+    assert_in_range(line.work, JM_LINE_WORK / 4, JM_LINE_WORK);
+    json_t *list = json_array(); /* together they are too much: the rest is not shown */
+    for (size_t i = 0; i < 4000; i++)
+        json_array_append_new(list, json_string("abc"));
+    json_array_append_new(list, json_string("END"));
+    assert_null(strstr(print_plug_in(&line, &rules, json_pack("{s:o}", "t", list)), "END"));
+    assert_non_null(strstr(line.data, "\"abc\",\"abc\""));
+    assert_non_null(strstr(line.data, "\"[redacted]\",\"[redacted]\""));
+    assert_true(line.work < 0);
+    /* keys are too long before they are looked at */
+    json_t *key = repeated("x", 200000, ""), *inner = json_object();
+    json_object_set_new(inner, json_string_value(key), json_true());
+    assert_non_null(strstr(print_plug_in(&line, NULL, json_pack("{s:o}", "t", inner)), "\"cut\":true"));
+    assert_in_range(line.work, JM_LINE_WORK - 10000, JM_LINE_WORK);
+    json_decref(key);
+    jm_line_free(&line);
+    for (size_t i = 0; i < JM_MOST_PATTERNS; i++)
+        jm_pattern_free(patterns[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +364,9 @@ int main(void)
         cmocka_unit_test(test_a_mebibyte_of_newlines_and_quotes),
         cmocka_unit_test(test_payloads_without_end),
         cmocka_unit_test(test_a_tools_own_words_are_not_repeated),
+        cmocka_unit_test(test_other_ends_of_lines),
+        cmocka_unit_test(test_secrets_by_their_names),
+        cmocka_unit_test(test_the_work_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
