@@ -263,7 +263,8 @@ static void call_any(struct world *w, const char *tool, const char *args)
     json_t *json = json_loads(args, 0, NULL);
     const jianmu_tool *t = jianmu_runner_tool(w->runner, tool, NULL);
     assert_non_null(t);
-    assert_int_equal(jianmu_run_tool(w->runner, t, json, NULL, &result, &err), err ? -1 : 0);
+    int status = jianmu_run_tool(w->runner, t, json, NULL, &result, &err);
+    assert_int_equal(status, err ? -1 : 0);
     json_decref(json);
     jianmu_error_free(err);
     jianmu_result_free(result);
