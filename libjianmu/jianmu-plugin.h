@@ -87,7 +87,7 @@ struct jianmu_kept {
     const char *const *argv;
     const char *const *env;         /* NULL: the environment of a call, HOME and TMPDIR its own */
     const char *cwd;                /* NULL: a work directory of its own, removed with it */
-    const char *key;                /* names it instead of session and plan; NULL: these do */
+    const char *key;                /* names it instead of the session; NULL: that does */
     double idle_s;                  /* unasked for so long it ends; 0: with the runner */
     double interrupt_s;             /* at deadline or cancel: SIGINT first, and so long to answer before it is killed */
 };

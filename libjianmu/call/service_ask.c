@@ -9,6 +9,7 @@
 #include "call/wire.h"
 #include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/uio.h>
@@ -214,6 +215,35 @@ static const char *session_of(const jm_context *ctx)
     return id ? id : "";
 }
 
+static void put_list(FILE *f, const char *const *list)
+{
+    for (; list && *list; list++)
+        fprintf(f, "%zu:%s", strlen(*list), *list);
+    fputc(';', f);
+}
+
+/* new: what one of a key is started with; whoever means another program by the same key gets it. */
+static char *how_text(const struct jianmu_kept *how, jianmu_error **err)
+{
+    char *text = NULL;
+    size_t len;
+    const char *const cwd[] = {how->cwd, NULL};
+    FILE *f = how->key ? open_memstream(&text, &len) : NULL;
+    if (f) {
+        put_list(f, how->argv);
+        put_list(f, how->env);
+        put_list(f, cwd);
+    }
+    bool failed = f && ferror(f);
+    if ((f && fclose(f)) || failed)
+        free(jm_steal(text));
+    if (!how->key)
+        text = strdup("");
+    if (!text)
+        jm_fail_memory(err);
+    return text;
+}
+
 int jm_service_ask(jianmu_context *public, const struct jianmu_kept *given, const void *question, uint64_t len,
                    struct jianmu_kept_end *end)
 {
@@ -221,12 +251,13 @@ int jm_service_ask(jianmu_context *public, const struct jianmu_kept *given, cons
     struct jianmu_kept how = {0};
     jianmu_error *err = NULL;
     struct jm_sessions *sessions = NULL;
-    if (!check_caller(ctx, &err) && !read_kept(ctx, given, &how, len, &err))
+    jm_auto_free char *start_text = NULL;
+    if (!check_caller(ctx, &err) && !read_kept(ctx, given, &how, len, &err) && (start_text = how_text(&how, &err)))
         sessions = jm_runner_sessions(ctx->runner, &err);
     if (!sessions)
         return jm_context_fail(ctx, err);
     const char *id = how.key ? how.key : session_of(ctx);
-    struct jm_wanted wanted = {how.key ? NULL : ctx->plan, id, how.most, question, how.flags & JIANMU_KEPT_RESET};
+    struct jm_wanted wanted = {ctx->plan, id, start_text, how.most, question, how.flags & JIANMU_KEPT_RESET};
     struct jm_session *session = jm_session_take(sessions, ctx, &wanted);
     if (!session)
         return -1;

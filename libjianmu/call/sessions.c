@@ -32,6 +32,7 @@ static void free_session(struct jm_session *session)
 {
     jm_session_end(session, 0);
     free(session->id);
+    free(session->how);
     free(session);
 }
 
@@ -58,10 +59,10 @@ static void push_front(struct jm_sessions *s, struct jm_session *session)
     s->first = session;
 }
 
-static struct jm_session *find(struct jm_sessions *s, const struct jm_plan *plan, const char *id)
+static struct jm_session *find(struct jm_sessions *s, const struct jm_wanted *w)
 {
     for (struct jm_session *one = s->first; one; one = one->next)
-        if (one->plan == plan && !strcmp(one->id, id))
+        if (one->plan == w->plan && !strcmp(one->id, w->id) && !strcmp(one->how, w->how))
             return one;
     return NULL;
 }
@@ -121,14 +122,15 @@ void jm_session_return(struct jm_sessions *s, struct jm_session *session)
     jm_futex_wake(&s->changes);
 }
 
-static struct jm_session *add(struct jm_sessions *s, const struct jm_plan *plan, const char *id)
+static struct jm_session *add(struct jm_sessions *s, const struct jm_wanted *w)
 {
     struct jm_session *session = calloc(1, sizeof *session);
-    if (!session || !(session->id = strdup(id))) {
+    if (!session || !(session->id = strdup(w->id)) || !(session->how = strdup(w->how))) {
+        free(session ? session->id : NULL);
         free(session);
         return NULL;
     }
-    session->plan = plan;
+    session->plan = w->plan;
     push_front(s, session);
     return session;
 }
@@ -137,7 +139,7 @@ static struct jm_session *add(struct jm_sessions *s, const struct jm_plan *plan,
 static struct jm_session *try_take(struct jm_sessions *s, jm_context *ctx, const struct jm_wanted *w,
                                    struct jm_session **victim)
 {
-    struct jm_session *session = find(s, w->plan, w->id), *oldest;
+    struct jm_session *session = find(s, w), *oldest;
     *victim = NULL;
     if (session && session->busy)
         return NULL;
@@ -148,7 +150,7 @@ static struct jm_session *try_take(struct jm_sessions *s, jm_context *ctx, const
         *victim = oldest;
         return NULL;
     }
-    if (!session && !(session = add(s, w->plan, w->id))) {
+    if (!session && !(session = add(s, w))) {
         jm_fail_memory(&ctx->error);
         return NULL;
     }

@@ -12,7 +12,7 @@
 struct jm_session {
     struct jm_session *next, *victims;
     const struct jm_plan *plan;  /* made once for a tool of a runner: the same plan is the same policy */
-    char *id;
+    char *id, *how;              /* how: "" for that of a session; of a key, how it is started */
     struct jm_kept *process;     /* NULL: not started yet, or lost */
     struct jm_workdir *dir;      /* its own: HOME, TMPDIR, where it starts */
     bool busy;                   /* a call has it: all but this and the next are that call's alone */
@@ -25,8 +25,8 @@ struct jm_session {
 struct jm_sessions;
 struct jm_sessions *jm_sessions_new(jianmu_error **err);
 struct jm_wanted {
-    const struct jm_plan *plan;  /* NULL: the id says it all */
-    const char *id;
+    const struct jm_plan *plan;
+    const char *id, *how;
     size_t most;                 /* sessions of the plan that may live at once: the longest idle one makes room; 0: any number */
     bool asks, resets;           /* a process will be needed; also where there is a loss to tell */
 };

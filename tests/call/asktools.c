@@ -10,7 +10,7 @@ static json_t *run(void *self, jianmu_context *ctx, json_t *args)
 {
     struct jianmu_kept kept = JIANMU_KEPT_INIT;
     struct jianmu_kept_end end = JIANMU_KEPT_END_INIT;
-    const char *const argv[] = {getenv("PARROT"), NULL};
+    const char *const argv[] = {getenv("PARROT"), json_string_value(json_object_get(args, "argument")), NULL};
     const char *question = json_string_value(json_object_get(args, "question"));
     json_int_t size = json_integer_value(json_object_get(args, "size"));
     (void)self;

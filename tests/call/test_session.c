@@ -60,7 +60,10 @@ static void test_whose_it_is(void **state)
     expect(&w, "keeper2", "a", "{\"question\": \"\"}", "1", FIRST);
     expect(&w, "keeper", "a", "{\"question\": \"\"}", "2", ANSWERED);
     expect(&w, "keeper", "a", "{\"question\": \"\", \"key\": \"a\"}", "1", FIRST);
-    expect(&w, "keeper2", "b", "{\"question\": \"\", \"key\": \"a\"}", "2", ANSWERED);
+    expect(&w, "keeper", "b", "{\"question\": \"\", \"key\": \"a\"}", "2", ANSWERED);
+    expect(&w, "keeper2", "b", "{\"question\": \"\", \"key\": \"a\"}", "1", FIRST); /* another tool, other limits */
+    expect(&w, "keeper", "b", "{\"question\": \"\", \"key\": \"a\", \"argument\": \"x\"}", "1", FIRST);
+    expect(&w, "keeper", "b", "{\"question\": \"\", \"key\": \"a\"}", "3", ANSWERED);
     expect(&w, "keeper", "a", "{\"question\": \"\", \"flags\": 1}", "1", FIRST);
     expect(&w, "keeper", "a", "{\"flags\": 1}", "", 0);
     expect(&w, "keeper", "a", "{\"question\": \"\"}", "1", FIRST);
