@@ -2,21 +2,24 @@
  * Confirmation: --yes, or a question on the terminal. Where nobody can be asked, nothing is assumed. */
 #include "config.h"
 #include "cli.h"
-#include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <termios.h>
 #include <unistd.h>
 
-/* One line of the terminal; false: none came. */
+/* One line of the terminal; false: none came. Signals come to another thread, so no read is interrupted by them. */
 static bool read_answer(char *text, size_t size)
 {
+    struct pollfd typed = {.fd = 0, .events = POLLIN};
     size_t n = 0;
     char c;
     for (;;) {
-        ssize_t got = read(0, &c, 1);
-        if (got < 0 && errno == EINTR && !signals_caught())
+        if (signals_caught())
+            return false;
+        if (poll(&typed, 1, 100) <= 0)
             continue;
-        if (got <= 0)
+        if (read(0, &c, 1) != 1)
             return false;
         if (c == '\n')
             break;
@@ -42,6 +45,7 @@ static int ask(const json_t *question)
     say("%s in mode %s: %s", member(question, "tool"), member(question, "mode"), member(question, "message"));
     say("arguments: %s", arguments);
     free(arguments);
+    tcflush(0, TCIFLUSH); /* what was typed before the question is no answer to it */
     say("run it? y or n");
     if (!read_answer(answer, sizeof answer))
         return 0;

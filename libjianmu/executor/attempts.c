@@ -26,6 +26,12 @@ static const char *repeat_error(const jm_context *ctx)
     return passing && twice_is_as_once(ctx) ? "idempotent" : NULL;
 }
 
+static double setting(const jm_context *ctx, const char *name)
+{
+    const struct jm_plan_entry *entry = jm_plan_find(ctx->plan, name);
+    return entry ? json_number_value(entry->setting.value) : 0;
+}
+
 /* Why a repeat is safe and may help; NULL: it is not, or cannot. */
 static const char *repeat_reason(const jm_context *ctx)
 {
@@ -36,14 +42,10 @@ static const char *repeat_reason(const jm_context *ctx)
         return repeat_error(ctx);
     if (r->reason == JIANMU_TOOL_FAILED && ctx->transient)
         return "transient";
-    bool lost = r->reason == JIANMU_TIMEOUT || r->reason == JIANMU_SIGNALLED || (r->reason == JIANMU_TOOL_FAILED && ctx->died);
+    /* more time than its timeout is for a call that has a total one */
+    bool late = r->reason == JIANMU_TIMEOUT && setting(ctx, "retry_deadline") > 0;
+    bool lost = late || r->reason == JIANMU_SIGNALLED || (r->reason == JIANMU_TOOL_FAILED && ctx->died);
     return lost && twice_is_as_once(ctx) ? "idempotent" : NULL;
-}
-
-static double setting(const jm_context *ctx, const char *name)
-{
-    const struct jm_plan_entry *entry = jm_plan_find(ctx->plan, name);
-    return entry ? json_number_value(entry->setting.value) : 0;
 }
 
 /* From nothing up to backoff, doubled for each attempt: many that failed together do not come back together. */

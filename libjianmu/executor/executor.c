@@ -81,12 +81,12 @@ int jm_execute(struct jm_execution *x, jianmu_result **result, jianmu_error **er
         return -1;
     }
     begin(x, result);
-    if (!x->ctx.error && !jm_context_cancelled_by_caller(&x->ctx))
-        jm_judge(x);
-    if (!x->ctx.error && jm_context_cancelled_by_caller(&x->ctx)) /* before, or while somebody was asked */
-        jm_attempts_cancelled(x);
-    else if (!x->ctx.error)
+    bool cancelled = !x->ctx.error && jm_context_cancelled_by_caller(&x->ctx);
+    bool may_run = !x->ctx.error && !cancelled && !jm_judge(x) && !x->ctx.error; /* asked once, since a cancel can be taken back */
+    if (may_run && !jm_context_cancelled_by_caller(&x->ctx))
         jm_attempts(x);
+    else if (!x->ctx.error) /* before, or while somebody was asked */
+        jm_attempts_cancelled(x);
     jm_judge_settle(x);
     int status = jm_call_end(&x->ctx, err);
     jm_context_end(&x->ctx);

@@ -69,7 +69,7 @@ static int take_key(jianmu_config *c, const struct jm_node *node, const struct j
     if (key->problem)
         return wrong_key(c, node, err, "%s cannot be set: the plug-in's note is wrong about it: %s", key->path,
                          key->problem);
-    if (c->in_cwd && !(key->knob.flags & JM_CWD_SAFE))
+    if (c->in_cwd && !c->outer && !(key->knob.flags & JM_CWD_SAFE))
         return wrong_key(c, node, err,
                          "%s may not be set by a file that was found in the current directory; pass it with "
                          "--config %s",
@@ -272,7 +272,7 @@ int jm_check_top(const jianmu_config *config, const struct jm_node *root, jianmu
             known |= !strcmp(node->key, sections[i]);
         if (!known)
             return unknown_key(config, node, "", sections, jm_countof(sections), err);
-        if (config->in_cwd && strcmp(node->key, "execution"))
+        if (config->in_cwd && !config->outer && strcmp(node->key, "execution"))
             return wrong_key(config, node, err,
                              "%s may not stand in a file that was found in the current directory; pass "
                              "it with --config %s",
@@ -292,6 +292,8 @@ int jm_check_plugins_path(const jianmu_config *config, const struct jm_node *roo
 int jm_check(jianmu_config *config, const struct jm_node *root, jianmu_error **err)
 {
     for (const struct jm_node *node = root->child; node; node = node->next) {
+        if (config->outer && !strcmp(node->key, "execution"))
+            continue; /* the nearer file's word */
         int rc = !strcmp(node->key, "tools")   ? check_tools(config, node, err)
                  : !strcmp(node->key, "guard") ? 0 /* jm_guard_load reads it */
                                                : jm_check_section(config, node, node->key, err);

@@ -71,6 +71,7 @@ static void unload(jianmu_config *c)
     jm_registry_free(c->registry);
     free_strings(c->search, c->search_count);
     free(c->file);
+    free(c->outer_file);
     free(c->policy_file);
     json_decref(c->env_args_max);
     json_decref(c->guard);
@@ -121,17 +122,46 @@ static int read_environment(jianmu_config *c, jianmu_error **err)
     return c->env_args_max ? 0 : -1;
 }
 
-/* text NULL: no file. The order matters: which keys there are is known only after plugins.path was followed. */
-static int load(jianmu_config *c, const char *text, size_t len, jianmu_error **err)
+/* What is read, and the names of the two in complaints. */
+struct texts {
+    char *inner, *outer; /* NULL: no file */
+    size_t inner_len, outer_len;
+};
+
+/* Between the two files: what is read next is the other's. */
+static void turn(jianmu_config *c)
+{
+    char *file = c->file;
+    c->file = c->outer_file;
+    c->outer_file = file;
+    c->outer = !c->outer;
+}
+
+/* The order matters: which keys there are is known only after plugins.path was followed. What a file of the current
+ * directory may not set is that of the file it stands before: a stranger's switches no guard off. */
+static int check(jianmu_config *c, const struct jm_node *inner, const struct jm_node *outer, jianmu_error **err)
+{
+    jm_auto_json json_t *path = NULL;
+    int rc = jm_check_top(c, inner, err) ||
+             (outer ? (turn(c), jm_check_top(c, outer, err)) : 0) ||
+             jm_check_plugins_path(c, outer ? outer : inner, &path, err) || jm_config_scan(c, path, err) ||
+             jm_keys_build(&c->keys, c->registry, err) || (outer && jm_check(c, outer, err)) ||
+             jm_guard_load(c, outer ? outer : inner, err);
+    if (c->outer)
+        turn(c);
+    return rc || jm_check(c, inner, err) ? -1 : 0;
+}
+
+static int load(jianmu_config *c, const struct texts *t, jianmu_error **err)
 {
     static const struct jm_node empty = {.kind = JM_NODE_MAP};
-    jm_auto_json json_t *path = NULL;
-    struct jm_node *root = text ? jm_yaml_parse(text, len, c->file, err) : NULL;
-    const struct jm_node *top = text ? root : &empty;
-    int rc = top && !jm_check_top(c, top, err) && !jm_check_plugins_path(c, top, &path, err) &&
-             !jm_config_scan(c, path, err) && !jm_keys_build(&c->keys, c->registry, err) && !jm_check(c, top, err) &&
-             !jm_guard_load(c, top, err) && !read_environment(c, err) && !jm_policy_load(c, err) ? 0 : -1;
-    jm_node_free(root);
+    struct jm_node *inner = t->inner ? jm_yaml_parse(t->inner, t->inner_len, c->file, err) : NULL, *outer = NULL;
+    bool bad = t->inner && !inner;
+    if (!bad && t->outer)
+        bad = !(outer = jm_yaml_parse(t->outer, t->outer_len, c->outer_file, err));
+    int rc = bad || check(c, inner ? inner : &empty, outer, err) || read_environment(c, err) || jm_policy_load(c, err) ? -1 : 0;
+    jm_node_free(inner);
+    jm_node_free(outer);
     c->loaded = rc == 0;
     return rc;
 }
@@ -143,11 +173,13 @@ static int can_load(const jianmu_config *config, jianmu_error **err)
 
 int jianmu_config_load(jianmu_config *config, const char *file, jianmu_error **err)
 {
-    jm_auto_free char *text = NULL;
-    size_t len = 0;
+    struct texts t = {0};
     if (can_load(config, err))
         return -1;
-    int rc = jm_config_find(config, file, &text, &len, err) || load(config, text, len, err) ? -1 : 0;
+    int rc = jm_config_find(config, file, &t.inner, &t.inner_len, err) ||
+             jm_config_find_outer(config, &t.outer, &t.outer_len, err) || load(config, &t, err) ? -1 : 0;
+    free(t.inner);
+    free(t.outer);
     if (rc)
         unload(config);
     return rc;
@@ -158,7 +190,8 @@ int jianmu_config_load_text(jianmu_config *config, const char *text, size_t len,
     if (can_load(config, err))
         return -1;
     config->file = strdup(name ? name : "config");
-    int rc = config->file ? load(config, text, len, err) : jm_fail_memory(err);
+    const struct texts t = {.inner = (char *)text, .inner_len = len};
+    int rc = config->file ? load(config, &t, err) : jm_fail_memory(err);
     if (rc)
         unload(config);
     return rc;

@@ -35,6 +35,8 @@ struct jianmu_config {
     bool loaded;
     char *file, *policy_file; /* as told in complaints */
     bool in_cwd;              /* the file was found in the current directory */
+    char *outer_file;         /* then the file that would hold without it; NULL: none */
+    bool outer;               /* while that one is read: of everything but execution */
     char **search;            /* directories of plug-ins that were looked into */
     size_t search_count;
     struct jm_registry *registry;
@@ -59,6 +61,9 @@ const char *jm_config_env(const jianmu_config *config, const char *name);
 int jm_file_read(const char *path, char **text, size_t *len, jianmu_error **err);
 /* Looks for the config file: its text in *text, NULL where there is none; config->file and in_cwd are set. */
 int jm_config_find(jianmu_config *config, const char *file, char **text, size_t *len, jianmu_error **err);
+/* After a file of the current directory: the text of the one it stands before, and its name in outer_file; *text NULL:
+ * there is none. */
+int jm_config_find_outer(jianmu_config *config, char **text, size_t *len, jianmu_error **err);
 /* Scans the directories of plug-ins. */
 int jm_config_scan(jianmu_config *config, const json_t *path, jianmu_error **err);
 

@@ -9,8 +9,10 @@
 #include "base/text.h"
 #include "settings/inside.h"
 #include "settings/values.h"
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static int check_policy(jianmu_config *c, const struct jm_node *root, jianmu_error **err)
 {
@@ -35,6 +37,25 @@ static int check_policy(jianmu_config *c, const struct jm_node *root, jianmu_err
                            wrong->line, wrong->column) : 0;
 }
 
+/* That there is no policy must be so: a link that leads nowhere, to it or to its directory, is one that got lost. */
+static int check_absent(const char *path, jianmu_error **err)
+{
+    struct stat st;
+    jm_auto_free char *part = strdup(path);
+    if (!part)
+        return jm_fail_memory(err);
+    for (char *end = part + strlen(part); end > part; end = strrchr(part, '/')) {
+        *end = 0;
+        if (!lstat(part, &st))
+            return !stat(part, &st) && S_ISDIR(st.st_mode) ? 0
+                   : jm_fail(err, JIANMU_INVALID, "the policy %s cannot be found: %s is no directory, or a link that leads "
+                             "nowhere", path, part);
+        if (errno != ENOENT && errno != ENOTDIR)
+            return jm_fail_errno(err, JIANMU_INVALID, errno, "cannot look for %s", path);
+    }
+    return 0;
+}
+
 int jm_policy_load(jianmu_config *config, jianmu_error **err)
 {
     jm_auto_free char *text = NULL;
@@ -45,7 +66,7 @@ int jm_policy_load(jianmu_config *config, jianmu_error **err)
     }
     int rc = jm_file_read(config->policy_file, &text, &len, err);
     if (rc)
-        return rc < 0 ? -1 : 0;
+        return rc < 0 ? -1 : check_absent(config->policy_file, err);
     struct jm_node *root = jm_yaml_parse(text, len, config->policy_file, err);
     rc = root ? check_policy(config, root, err) : -1;
     jm_node_free(root);

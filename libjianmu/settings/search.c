@@ -102,6 +102,28 @@ static int named_file(jianmu_config *config, const char *path, const char *by, c
     return jm_fail_take(err, why);
 }
 
+/* The user's own file, else the system's. */
+static int find_elsewhere(jianmu_config *config, char **text, size_t *len, jianmu_error **err)
+{
+    char *path = NULL;
+    int rc = user_path(config, "XDG_CONFIG_HOME", ".config", "/jianmu.yaml", &path, err)
+                 ? -1 : try_file(config, path, text, len, err);
+    if (rc > 0)
+        rc = asprintf(&path, "%s/jianmu/jianmu.yaml", config->sysconfdir) < 0
+                 ? jm_fail_memory(err) : try_file(config, path, text, len, err);
+    return rc < 0 ? -1 : 0;
+}
+
+int jm_config_find_outer(jianmu_config *config, char **text, size_t *len, jianmu_error **err)
+{
+    char *file = jm_steal(config->file);
+    *text = NULL;
+    int rc = config->in_cwd ? find_elsewhere(config, text, len, err) : 0;
+    config->outer_file = jm_steal(config->file);
+    config->file = file;
+    return rc;
+}
+
 int jm_config_find(jianmu_config *config, const char *file, char **text, size_t *len, jianmu_error **err)
 {
     char *path = NULL;
@@ -116,11 +138,7 @@ int jm_config_find(jianmu_config *config, const char *file, char **text, size_t 
         config->in_cwd = rc == 0;
     }
     if (rc > 0)
-        rc = user_path(config, "XDG_CONFIG_HOME", ".config", "/jianmu.yaml", &path, err)
-                 ? -1 : try_file(config, path, text, len, err);
-    if (rc > 0)
-        rc = asprintf(&path, "%s/jianmu/jianmu.yaml", config->sysconfdir) < 0
-                 ? jm_fail_memory(err) : try_file(config, path, text, len, err);
+        rc = find_elsewhere(config, text, len, err);
     return rc < 0 ? -1 : 0;
 }
 

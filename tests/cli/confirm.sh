@@ -76,6 +76,8 @@ for answer in n "" Y maybe "y y"; do
     on_terminal "$answer"$'\n' "$jianmu" run run_python --args "$code"
     like "'$answer' on a terminal: it does not" "$out" '^126 .*was not confirmed'
 done
+on_terminal $'y\n' /bin/sh -c "echo ready; sleep 1; exec timeout --foreground 5 '$jianmu' run run_python --args '$code'"
+like "what was typed before the question is no answer" "$out" '^1[0-9][0-9] .*run it\?'
 on_terminal $'y\n' "$jianmu" run run_python --args '{"code": "print(1) # \u001b]52;c;eA\u0007\u009b2J"}'
 steers='(^|[^\])\\x(1b|9b)'
 if [[ $out =~ $steers ]]; then fail "what is asked about cannot steer the terminal" "$out"; else

@@ -29,6 +29,10 @@ is "deny holds for the operator's own jobs, too" "$status $out" "126 "
 printf 'guard: {profile: dev}\n' >jianmu.yaml
 refused "a file found in the current directory has no say" 125 'jianmu.yaml:1:1: .*--config' run list_dir --args '{"path": "."}'
 rm jianmu.yaml
+mkdir -p config/jianmu && cp "$examples/guard-service.yaml" config/jianmu/jianmu.yaml && : >jianmu.yaml
+XDG_CONFIG_HOME=$PWD/config refused "nor does it switch off the user's" 126 'this service only reads' \
+    run run_shell --args '{"command": "ls"}' --yes
+rm -r jianmu.yaml config
 
 # ---- a skill is its directory, however that was written ----
 mkdir -p skills/bad skills/good && ln -s skills/bad link && ln -s "$PWD/skills/bad" skills/good/too

@@ -113,11 +113,14 @@ static void test_timeouts(void **state)
     (void)state;
     struct kit k;
     kit_open(&k, "max_retries: 2", "{\"timeout_s\": 0.05}");
+    expect_result(&k, "hangs_idempotent", "\"times\": 9", JIANMU_TIMEOUT, 1); /* its timeout is all the time it has */
+    kit_close(&k);
+    kit_open(&k, "max_retries: 2, retry_deadline: 60", "{\"timeout_s\": 0.05}");
     expect_result(&k, "hangs", "\"times\": 9", JIANMU_TIMEOUT, 1);
     expect_result(&k, "hangs_idempotent", "\"times\": 9", JIANMU_TIMEOUT, 3);
     kit_close(&k);
     /* each attempt has its whole time */
-    kit_open(&k, NULL, "{\"timeout_s\": 1}");
+    kit_open(&k, "retry_deadline: 60", "{\"timeout_s\": 1}");
     double before = now_s();
     expect_result(&k, "hangs_idempotent", "\"times\": 1, \"ms\": 5000", JIANMU_EXITED, 2);
     assert_true(now_s() - before >= 0.99);

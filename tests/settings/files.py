@@ -158,6 +158,18 @@ def from_cwd():
                 "directory; pass it with --config jianmu.yaml")
         report(f"execution.{mode}.{key} may stand there when the file is named",
                ask(file="jianmu.yaml").get("cwd") is False)
+    outer = write("home/.config/jianmu/jianmu.yaml",
+                  "execution: {timeout_s: 9, nofile: 99}\nguard: {max: {timeout_s: 60}}\ntools: {bare: {capture: 5}}\n")
+    write("cwd/jianmu.yaml", "execution: {timeout_s: 90}\n")
+    got = ask(want="explain", subject="bare")
+    report("a maximum of the file that it stands before holds", got.get("over_max") ==
+           f"timeout_s: 90.0 (jianmu.yaml:1) is above the maximum 60.0 ({outer}:2)", got)
+    report("what it may not set is that of the other", got["settings"]["capture"]["source"] == f"{outer}:3", got)
+    report("what it may set and does not is nobody's", got["settings"]["nofile"]["value"] is None, got)
+    write("home/.config/jianmu/jianmu.yaml", "gaurd: {}\n")
+    got = ask()
+    report("the other is read with all care", got.get("message", "").startswith(f"{outer}:1:1: "), got)
+    remove("home/.config/jianmu/jianmu.yaml")
     os.mkdir(path("evil"))
     put("boxed", "evil/backends/evil.so")
     got = in_cwd(f"plugins: {{path: [{path('evil')}]}}\nexecution: {{evil: {{}}}}\n")
@@ -228,6 +240,18 @@ def policy():
     os.mkdir(path("etc/jianmu/policy.yaml"))
     refused("one that is no file too", ask(), f"{path('etc/jianmu/policy.yaml')} is not a regular file")
     os.rmdir(path("etc/jianmu/policy.yaml"))
+    os.symlink("nowhere", path("etc/jianmu/policy.yaml"))
+    nowhere = "is no directory, or a link that leads nowhere"
+    refused("one that is a link to nothing", ask(), f"the policy {path('etc/jianmu/policy.yaml')} cannot be found: "
+            f"{path('etc/jianmu/policy.yaml')} {nowhere}")
+    remove("etc/jianmu/policy.yaml")
+    os.rename(path("etc/jianmu"), path("etc/kept"))
+    os.symlink("nowhere", path("etc/jianmu"))
+    refused("and one whose directory is", ask(),
+            f"the policy {path('etc/jianmu/policy.yaml')} cannot be found: {path('etc/jianmu')} {nowhere}")
+    remove("etc/jianmu")
+    read("without the directory there is none", ask(), None)
+    os.rename(path("etc/kept"), path("etc/jianmu"))
 
 
 def program_with_rights():
