@@ -294,13 +294,13 @@ static void test_no_thread(void **state)
     struct kit k;
     jianmu_error *err = NULL;
     struct rlimit old, none;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip();
+#endif
     kit_open(&k, NULL, NULL);
     getrlimit(RLIMIT_AS, &old);
     none = old;
     none.rlim_cur = 1; /* nothing more can be mapped */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    skip();
-#endif
     setrlimit(RLIMIT_AS, &none);
     jianmu_handle *h = jianmu_start_tool(k.executor, "echoes", NULL, NULL, &err);
     setrlimit(RLIMIT_AS, &old);
