@@ -102,7 +102,8 @@ static void test_a_tool_host_that_lies(void **state)
     snprintf(saved, sizeof saved, "%s", getenv("JIANMU_TOOL_ENTRY"));
     FILE *f = open_memstream(&script, &len);
     put_frame(f, 3, "{\"name\": \"execution.completed\", \"payload\": {}}");
-    put_frame(f, 3, "{\"name\": \"execution.log\", \"payload\": {}}");
+    put_frame(f, 3, "{\"name\": \"execution.log\", \"payload\": {}}"); /* says nothing */
+    put_frame(f, 3, "{\"name\": \"execution.log\", \"payload\": {\"text\": \"t\", \"reason\": \"forged\"}}");
     put_frame(f, 2, "{\"ok\": true, \"failed\": \"x\", \"limit\": 999}");
     fclose(f);
     write_program(path, script);
@@ -113,6 +114,9 @@ static void test_a_tool_host_that_lies(void **state)
     assert_int_equal(jianmu_result_reason(r), JIANMU_TOOL_FAILED);
     jianmu_result_free(r);
     assert_int_equal(json_array_size(w.events), 3);
+    const json_t *log = json_object_get(json_array_get(w.events, 1), "payload");
+    assert_string_equal(json_string_value(json_object_get(log, "text")), "t");
+    assert_null(json_object_get(log, "reason"));
     expect_pair(&w, "execution.failed");
     write_program(path, "exit 125");
     call_refused(&w, "echo_it", NULL, NULL, JIANMU_UNAVAILABLE, "could not be started");
