@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Which tools a runner has: the built-in ones that are offered, and those of its skill, which go before them. */
 #include "config.h"
+#include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "call/runner.h"
@@ -146,7 +147,7 @@ static char *skill_path(const char *grant, jianmu_error **err)
     char *path = NULL;
     if (*grant != '/' && !here)
         jm_fail_errno(err, JIANMU_INVALID, errno, "skill '%s': the current directory", grant);
-    else if (asprintf(&path, "%s%s%.*s", here ? here : "", here ? "/" : "", (int)len, grant) < 0)
+    else if (jm_format(&path, "%s%s%.*s", here ? here : "", here ? "/" : "", (int)len, grant) < 0)
         jm_fail_memory(err), path = NULL;
     return path;
 }

@@ -2,6 +2,7 @@
  * Where the config file is, and where plug-ins are. */
 #include "config.h"
 
+#include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "plugin/registry.h"
@@ -63,9 +64,9 @@ static int user_path(const jianmu_config *config, const char *variable, const ch
     int n = 0;
     *path = NULL;
     if (dir && *dir == '/') /* the XDG specification: a relative one is to be ignored */
-        n = asprintf(path, "%s/jianmu%s", dir, file);
+        n = jm_format(path, "%s/jianmu%s", dir, file);
     else if (home && *home == '/')
-        n = asprintf(path, "%s/%s/jianmu%s", home, below, file);
+        n = jm_format(path, "%s/%s/jianmu%s", home, below, file);
     if (n >= 0)
         return 0;
     *path = NULL;
@@ -109,7 +110,7 @@ static int find_elsewhere(jianmu_config *config, char **text, size_t *len, jianm
     int rc = user_path(config, "XDG_CONFIG_HOME", ".config", "/jianmu.yaml", &path, err)
                  ? -1 : try_file(config, path, text, len, err);
     if (rc > 0)
-        rc = asprintf(&path, "%s/jianmu/jianmu.yaml", config->sysconfdir) < 0
+        rc = jm_format(&path, "%s/jianmu/jianmu.yaml", config->sysconfdir) < 0
                  ? jm_fail_memory(err) : try_file(config, path, text, len, err);
     return rc < 0 ? -1 : 0;
 }
