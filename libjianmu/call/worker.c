@@ -5,9 +5,9 @@
 #include "config.h"
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/thread.h"
 #include "call/runner.h"
 #include "call/services.h"
-#include <signal.h>
 #include <string.h>
 
 struct jm_worker {
@@ -86,17 +86,6 @@ static void *serve(void *arg)
     return NULL;
 }
 
-/* Deaf to the host's signals. */
-static int start_thread(struct jm_worker *w)
-{
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int failed = pthread_create(&w->thread, NULL, serve, w);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return failed ? -1 : 0;
-}
-
 static struct jm_worker *get_worker(jianmu_runner *runner, jm_context *ctx)
 {
     const struct jm_plan_entry *entry = jm_plan_find(ctx->plan, "max_abandoned");
@@ -122,7 +111,7 @@ static struct jm_worker *get_worker(jianmu_runner *runner, jm_context *ctx)
     }
     w->runner = runner;
     pthread_mutex_init(&w->gate, NULL);
-    if (start_thread(w)) {
+    if (jm_thread_start(&w->thread, 0, serve, w)) {
         free_worker(w);
         jm_fail(&ctx->error, JIANMU_UNAVAILABLE, "tool '%s': no thread can be started for it", ctx->subject);
         return NULL;

@@ -4,8 +4,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/thread.h"
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -146,17 +146,6 @@ static void *serve(void *arg)
     return NULL;
 }
 
-/* Deaf to the host's signals. */
-static int start(struct jm_apart *a)
-{
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int failed = pthread_create(&a->thread, NULL, serve, a);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return failed;
-}
-
 struct jm_apart *jm_apart_new(const char *name, jianmu_subscriber fn, void *data, double patience, void (*gone)(void *),
                               jianmu_error **err)
 {
@@ -176,7 +165,7 @@ struct jm_apart *jm_apart_new(const char *name, jianmu_subscriber fn, void *data
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&a->changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    int failed = start(a);
+    int failed = jm_thread_start(&a->thread, 0, serve, a);
     if (!failed)
         return a;
     destroy(a);

@@ -6,8 +6,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/thread.h"
 #include "executor/ring.h"
-#include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 
@@ -113,18 +113,9 @@ static struct jianmu_handle *make(jianmu_executor *executor, const char *name, c
     return h;
 }
 
-/* Deaf to the host's signals. */
 static int start_thread(struct jianmu_handle *h, jianmu_error **err)
 {
-    sigset_t all, old;
-    pthread_attr_t attr;
-    pthread_attr_init(&attr);
-    pthread_attr_setstacksize(&attr, STACK);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int failed = pthread_create(&h->thread, &attr, run, h);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    pthread_attr_destroy(&attr);
+    int failed = jm_thread_start(&h->thread, STACK, run, h);
     return failed ? jm_fail_errno(err, JIANMU_UNAVAILABLE, failed, "no thread can be started for a call") : 0;
 }
 

@@ -7,9 +7,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/thread.h"
 #include "guard/inside.h"
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -124,17 +124,6 @@ static void *serve(void *arg)
     return NULL;
 }
 
-/* Deaf to the host's signals. */
-static int start(struct away *a)
-{
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int failed = pthread_create(&a->thread, NULL, serve, a);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return failed ? -1 : 0;
-}
-
 /* 0: it is back, and a is the caller's again; -1: it was left behind, with a. */
 static int wait_for(struct away *a)
 {
@@ -169,7 +158,7 @@ static const char *send(struct away *a)
         free_away(a);
         return "too many of its answers are still awaited";
     }
-    if (start(a)) {
+    if (jm_thread_start(&a->thread, 0, serve, a)) {
         free_away(a);
         return "no thread can be started for it";
     }
